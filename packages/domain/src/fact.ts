@@ -1,0 +1,74 @@
+import { z } from 'zod'
+import { AttemptState, RunError, RunReason, RunState } from './run.ts'
+
+/**
+ * Facts travel through the outbox as JSON, one a line. Their keys are the columns of the history
+ * tables, so that Postgres reads them as they are (`json_to_recordset`). Times are ISO 8601 in UTC.
+ * Absent and null are the same.
+ */
+const Instant = z.iso.datetime()
+
+/** What happened to a run. The fact of an outcome is complete in itself. */
+export const RunFact = z.object({
+  kind: z.literal('run'),
+  id: z.uuid(),
+  revision: z.int(),
+  state: RunState,
+  reason: RunReason.nullish(),
+  job: z.string(),
+  queue: z.string(),
+  schedule_id: z.uuid().nullish(),
+  schedule: z.string().nullish(),
+  tick_at: Instant.nullish(),
+  /** Of a range of skipped ticks: its last tick, and how many there are. */
+  tick_until: Instant.nullish(),
+  tick_count: z.int().nullish(),
+  term: z.int().nullish(),
+  payload: z.unknown(),
+  labels: z.record(z.string(), z.string()).nullish(),
+  priority: z.int().nullish(),
+  enqueued_at: Instant,
+  /** When a delayed or retrying run is due. */
+  run_at: Instant.nullish(),
+  /** The number of the attempt that this fact is of; 0 before the first. */
+  attempt: z.int(),
+  worker: z.string().nullish(),
+  started_at: Instant.nullish(),
+  finished_at: Instant.nullish(),
+  result: z.unknown(),
+  error: RunError.nullish(),
+  redrive_of: z.uuid().nullish(),
+  /** What became of this attempt; absent when the fact is of no attempt. */
+  attempt_state: AttemptState.nullish(),
+  /** When this attempt ended, also where the run goes on. */
+  attempt_finished_at: Instant.nullish(),
+})
+export type RunFact = z.infer<typeof RunFact>
+
+/** An attempt that ended without a word of its own: its worker died or lost its lock. */
+export const AttemptFact = z.object({
+  kind: z.literal('attempt'),
+  id: z.uuid(),
+  attempt: z.int(),
+  attempt_state: AttemptState,
+  worker: z.string().nullish(),
+  started_at: Instant.nullish(),
+  attempt_finished_at: Instant.nullish(),
+  error: RunError.nullish(),
+})
+export type AttemptFact = z.infer<typeof AttemptFact>
+
+/** The beginning or end of a leader's term. */
+export const TermFact = z.object({
+  kind: z.literal('term'),
+  term: z.int(),
+  instance: z.string(),
+  from_at: Instant,
+  until_at: Instant.nullish(),
+  /** Why it ended: `released`, or `expired` when a successor found the lease free. */
+  reason: z.enum(['released', 'expired']).nullish(),
+})
+export type TermFact = z.infer<typeof TermFact>
+
+export const Fact = z.discriminatedUnion('kind', [RunFact, AttemptFact, TermFact])
+export type Fact = z.infer<typeof Fact>

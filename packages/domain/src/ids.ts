@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+
+export const RunId = z.uuid().brand<'RunId'>()
+export type RunId = z.infer<typeof RunId>
+
+export const ScheduleId = z.uuid().brand<'ScheduleId'>()
+export type ScheduleId = z.infer<typeof ScheduleId>
+
+/**
+ * The id of the run of one tick: a UUIDv7 (RFC 9562 §5.7) whose time is the tick's instant and whose
+ * random bits are a hash of (schedule, tick), so that whoever fires the tick makes the same id.
+ */
+export function tickRunId(scheduleId: ScheduleId, tickAtMs: number): RunId {
+  const hash = createHash('sha256').update(`${scheduleId}@${tickAtMs}`).digest()
+  return uuidV7(tickAtMs, hash.subarray(0, 10)) as RunId
+}
+
+/** The id of an enqueued run: a UUIDv7. `random` gives at least ten bytes. */
+export function newRunId(nowMs: number, random: Uint8Array): RunId {
+  return uuidV7(nowMs, random) as RunId
+}
+
+/** The instant that a UUIDv7 carries, in ms since the epoch. */
+export function runIdTimeMs(id: RunId): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
+}
+
+/** The smallest UUID of an instant: the border between partitions by time. */
+export function firstUuidAt(atMs: number): string {
+  const time = hex12(atMs)
+  return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`
+}
+
+function uuidV7(atMs: number, random: Uint8Array): string {
+  const time = hex12(atMs)
+  const bytes = Buffer.from(random.subarray(0, 10))
+  bytes[0] = 0x70 | ((bytes[0] ?? 0) & 0x0f)
+  bytes[2] = 0x80 | ((bytes[2] ?? 0) & 0x3f)
+  const rest = bytes.toString('hex')
+  return `${time.slice(0, 8)}-${time.slice(8)}-${rest.slice(0, 4)}-${rest.slice(4, 8)}-${rest.slice(8, 20)}`
+}
+
+function hex12(atMs: number): string {
+  return Math.max(0, Math.trunc(atMs)).toString(16).padStart(12, '0')
+}

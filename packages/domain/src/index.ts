@@ -1,0 +1,30 @@
+export { type Cadence, cadenceKey, parseCadenceKey } from './cadence.ts'
+export { type Clock, DAY, HOUR, MILLISECOND, MINUTE, SECOND, systemClock } from './clock.ts'
+export { cronProblem, isTimezone } from './cron.ts'
+export { type Decision, decideTicks, jitterMs, type Verdict } from './decide-ticks.ts'
+export { Duration, formatDuration, parseDurationMs } from './duration.ts'
+export { AttemptFact, Fact, RunFact, TermFact } from './fact.ts'
+export { firstUuidAt, newRunId, RunId, runIdTimeMs, ScheduleId, tickRunId } from './ids.ts'
+export { JobDescription } from './job.ts'
+export { RunMessage } from './message.ts'
+export { JobName, QueueName, ScheduleName, TICKS_QUEUE } from './names.ts'
+export { nextTick } from './next-tick.ts'
+export {
+  Backoff,
+  DEFAULT_ATTEMPTS,
+  DEFAULT_BACKOFF,
+  DEFAULT_TIMEOUT_MS,
+  retryDelayMs,
+} from './retry-policy.ts'
+export { AttemptState, isEnded, revision, RunError, RunReason, RunState } from './run.ts'
+export { readScheduleFile, type ScheduleFile, type ScheduleFileResult } from './schedule-file.ts'
+export {
+  MisfirePolicy,
+  OverlapPolicy,
+  type Schedule,
+  scheduleCadence,
+  ScheduleSpec,
+  type ScheduleSpecInput,
+  type ScheduleVersion,
+} from './schedule.ts'
+export { WorkerInfo } from './worker-info.ts'

@@ -1,0 +1,27 @@
+import { z } from 'zod'
+
+const NAME = /^[a-z0-9][a-z0-9._-]{0,99}$/
+const NAME_RULE =
+  'must match [a-z0-9][a-z0-9._-]{0,99}: lower-case letters, digits, ".", "_" and "-", at most 100 characters, a letter or digit first'
+
+export const JobName = z.string().regex(NAME, NAME_RULE)
+
+const RESERVED_SCHEDULES = new Set(['plan', 'apply', 'load'])
+export const ScheduleName = z
+  .string()
+  .regex(NAME, NAME_RULE)
+  .refine(
+    (name) => !RESERVED_SCHEDULES.has(name),
+    'is reserved: plan, apply and load are addresses of the api',
+  )
+
+/** The queue of alarms that only the leader consumes. */
+export const TICKS_QUEUE = 'ticks'
+const RESERVED_QUEUES = new Set([TICKS_QUEUE, 'alerts'])
+export const QueueName = z
+  .string()
+  .regex(NAME, NAME_RULE)
+  .refine(
+    (name) => !RESERVED_QUEUES.has(name) && !name.endsWith('.dead'),
+    'is reserved: ticks, alerts and names ending in .dead belong to Jadwal itself',
+  )

@@ -1,0 +1,127 @@
+import { z } from 'zod'
+import type { Cadence } from './cadence.ts'
+import { DAY, HOUR, MINUTE, SECOND } from './clock.ts'
+import { cronProblem, isTimezone } from './cron.ts'
+import { Duration } from './duration.ts'
+import type { ScheduleId } from './ids.ts'
+import { JobName } from './names.ts'
+
+export const OverlapPolicy = z.enum(['skip', 'allow'])
+export type OverlapPolicy = z.infer<typeof OverlapPolicy>
+
+export const MisfirePolicy = z.strictObject({
+  policy: z.enum(['once', 'all', 'skip']).default('once'),
+  /** A tick that could not be fired this long after its instant is a misfire. */
+  after: Duration.default(MINUTE),
+  /** Of the misfires that `all` fires, at most this many, the newest. */
+  limit: z.int().min(1).max(1_000).default(100),
+  /** Misfires older than this are skipped, whatever the policy. */
+  within: Duration.optional(),
+})
+export type MisfirePolicy = z.infer<typeof MisfirePolicy>
+
+const Timezone = z
+  .string()
+  .refine(isTimezone, {
+    error: (issue) =>
+      `"${String(issue.input)}" is no IANA time zone: write for example Asia/Jakarta or UTC`,
+  })
+
+const Instant = z.union([
+  z.iso.datetime({ offset: true }),
+  z.date().transform((d) => d.toISOString()),
+])
+
+/**
+ * The rule of a schedule as the schedule file and the api write it. Parsing fills the defaults and
+ * turns durations into milliseconds.
+ */
+export const ScheduleSpec = z
+  .strictObject({
+    description: z.string().max(1_000).optional(),
+    job: JobName,
+    cron: z.string().optional(),
+    every: Duration.optional(),
+    offset: Duration.optional(),
+    timezone: Timezone.default('UTC'),
+    payload: z.record(z.string(), z.unknown()).default({}),
+    overlap: OverlapPolicy.default('skip'),
+    misfire: MisfirePolicy.prefault({}),
+    dst: z
+      .strictObject({
+        gap: z.enum(['shift', 'skip']).default('shift'),
+        fold: z.enum(['once', 'twice']).default('once'),
+      })
+      .prefault({}),
+    /** Each run waits a fixed part of this, the same for every tick of the schedule. */
+    jitter: Duration.optional(),
+    startsAt: Instant.nullish(),
+    endsAt: Instant.nullish(),
+    paused: z.boolean().default(false),
+    mode: z.enum(['live', 'shadow']).default('live'),
+    lateAfter: Duration.optional(),
+    labels: z.record(z.string().max(100), z.string().max(200)).optional(),
+    alert: z.string().max(200).optional(),
+    attempts: z.int().min(1).max(1_000).optional(),
+    timeoutMs: z
+      .int()
+      .min(1)
+      .max(7 * DAY)
+      .optional(),
+    priority: z.int().min(0).max(1_000).optional(),
+  })
+  .check((ctx) => {
+    const { cron, every, offset } = ctx.value
+    const fail = (path: string, message: string) =>
+      ctx.issues.push({
+        code: 'custom',
+        path: [path],
+        message,
+        input: ctx.value[path as keyof typeof ctx.value],
+      })
+    if ((cron === undefined) === (every === undefined)) {
+      fail('cron', 'write exactly one of cron and every')
+      return
+    }
+    if (cron !== undefined) {
+      const problem = cronProblem(cron)
+      if (problem) fail('cron', problem)
+      if (offset !== undefined) fail('offset', 'goes with every, not with cron')
+    }
+    if (every !== undefined) {
+      if (every < SECOND) fail('every', 'must be at least 1s')
+      if (every > 366 * 24 * HOUR) fail('every', 'must be at most 366d')
+      if (offset !== undefined && offset >= every) fail('offset', 'must be shorter than every')
+    }
+  })
+/** Of a schedule, what the file says, parsed. */
+export type ScheduleSpec = z.output<typeof ScheduleSpec>
+/** Of a schedule, what the file says, as written. */
+export type ScheduleSpecInput = z.input<typeof ScheduleSpec>
+
+export function scheduleCadence(spec: ScheduleSpec): Cadence {
+  if (spec.every !== undefined)
+    return { kind: 'every', everyMs: spec.every, offsetMs: spec.offset ?? 0 }
+  return {
+    kind: 'cron',
+    expression: (spec.cron ?? '').trim().split(/\s+/).join(' '),
+    timezone: spec.timezone,
+    ...spec.dst,
+  }
+}
+
+/** One version of a schedule and the time it rules: ticks in (fromMs, untilMs]. */
+export interface ScheduleVersion {
+  version: number
+  spec: ScheduleSpec
+  fromMs: number
+  /** Absent on the version in force. */
+  untilMs?: number
+}
+
+/** A schedule with every version that may still owe a tick, oldest first. Deleted: the last one has an end. */
+export interface Schedule {
+  id: ScheduleId
+  name: string
+  versions: readonly ScheduleVersion[]
+}

@@ -1,0 +1,82 @@
+/**
+ * Every Redis key of Jadwal, with its type and content. A queue, its dead-letter queue and its
+ * companions carry one hash tag, so they lie in one slot and one script or MULTI may touch them all.
+ */
+
+/** What BullMQ puts before its own keys of a queue, and of the queue's dead-letter queue. */
+export function bullPrefix(prefix: string, queue: string): string {
+  return `{${prefix}:${queue}}`
+}
+
+/** The BullMQ queue that keeps a queue's dead letters. It has its queue's `bullPrefix`. */
+export function deadQueueName(queue: string): string {
+  return `${queue}.dead`
+}
+
+/** One of BullMQ's own keys of a queue: HASH of a message by its id, and `wait`, `active`, `failed`, `meta` … */
+export function bullKey(prefix: string, queue: string, part: string): string {
+  return `${bullPrefix(prefix, queue)}:${queue}:${part}`
+}
+
+/** One of BullMQ's own keys of a queue's dead-letter queue. */
+export function deadKey(prefix: string, queue: string, part: string): string {
+  return `${bullPrefix(prefix, queue)}:${deadQueueName(queue)}:${part}`
+}
+
+/** HASH schedule uuid → last tick decided (ms), plus `term` → the highest term that fires into this queue. */
+export function lastTicksKey(prefix: string, queue: string): string {
+  return `${bullPrefix(prefix, queue)}:last-ticks`
+}
+
+/** STREAM of entries with one field `facts`: facts as JSON, one a line. */
+export function outboxKey(prefix: string, queue: string): string {
+  return `${bullPrefix(prefix, queue)}:outbox`
+}
+
+/** STREAM of facts that Postgres refused: `fact`, `error`, `entry`. */
+export function outboxRejectedKey(prefix: string, queue: string): string {
+  return `${bullPrefix(prefix, queue)}:outbox-rejected`
+}
+
+/** The part of a queue's name in the keys of the scheduler: lease, term, and the outbox of terms. */
+export const SCHEDULER = 'scheduler'
+
+/** STRING with PX: the token of the leader. */
+export function leaseKey(prefix: string): string {
+  return `${bullPrefix(prefix, SCHEDULER)}:lease`
+}
+
+/** HASH of the latest term: `term`, `instance`, `since` (ISO), `ended` (ISO, when it was released). */
+export function leaderKey(prefix: string): string {
+  return `${bullPrefix(prefix, SCHEDULER)}:leader`
+}
+
+/** PUBSUB: a message when the lease was released. */
+export function leaseFreeChannel(prefix: string): string {
+  return `${bullPrefix(prefix, SCHEDULER)}:lease-free`
+}
+
+/** PUBSUB: a message when schedules have changed in Postgres. */
+export function schedulesChangedChannel(prefix: string): string {
+  return `${bullPrefix(prefix, SCHEDULER)}:schedules-changed`
+}
+
+/** HASH schedule uuid → the queue that its last tick is kept in. */
+export function homesKey(prefix: string): string {
+  return `${bullPrefix(prefix, SCHEDULER)}:homes`
+}
+
+/** SET of the names of all queues that ever had a run. Written before the first message. */
+export function queuesKey(prefix: string): string {
+  return `{${prefix}:registry}:queues`
+}
+
+/** HASH job name → JobDescription as JSON. Published by workers; stays when they go. */
+export function jobsKey(prefix: string): string {
+  return `{${prefix}:registry}:jobs`
+}
+
+/** HASH instance → WorkerInfo as JSON. */
+export function workersKey(prefix: string): string {
+  return `{${prefix}:registry}:workers`
+}

@@ -1,0 +1,54 @@
+import type { RedisOptions } from 'ioredis'
+
+/** What is wrong with a `REDIS_URL`; undefined when nothing is. */
+export function redisUrlProblem(url: string): string | undefined {
+  try {
+    redisOptions(url)
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+/**
+ * ioredis options of a `REDIS_URL`: `redis://`, `rediss://` (TLS) or
+ * `redis+sentinel://[user:password@]host:port,host:port/master-name[?db=N]`.
+ * Throws an Error that says what would be right.
+ */
+export function redisOptions(url: string): RedisOptions {
+  if (url.startsWith('redis+sentinel://')) return sentinelOptions(url)
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  if (!parsed || (parsed.protocol !== 'redis:' && parsed.protocol !== 'rediss:')) {
+    throw new Error(
+      'must be redis://host:port, rediss://host:port or redis+sentinel://host:port,host:port/name',
+    )
+  }
+  const db = parsed.pathname.replace('/', '')
+  if (db !== '' && !/^\d+$/.test(db)) throw new Error(`database "${db}" must be a number`)
+  return {
+    host: parsed.hostname.replace(/^\[|\]$/g, '') || '127.0.0.1',
+    port: Number(parsed.port || 6379),
+    ...credentials(parsed.username, parsed.password),
+    ...(db === '' ? {} : { db: Number(db) }),
+    ...(parsed.protocol === 'rediss:' ? { tls: { servername: parsed.hostname } } : {}),
+  }
+}
+
+function sentinelOptions(url: string): RedisOptions {
+  const match =
+    /^redis\+sentinel:\/\/(?:([^:@/]*)(?::([^@/]*))?@)?([^/?]+)\/([^/?]+)(?:\?db=(\d+))?$/.exec(url)
+  if (!match) throw new Error('must be redis+sentinel://host:port,host:port/name')
+  const [, username = '', password = '', hosts = '', name = '', db] = match
+  const sentinels = hosts.split(',').map((address) => {
+    const [host = '', port = '26379'] = address.split(':')
+    return { host, port: Number(port) }
+  })
+  return { sentinels, name, ...credentials(username, password), ...(db ? { db: Number(db) } : {}) }
+}
+
+function credentials(username: string, password: string): RedisOptions {
+  return {
+    ...(username ? { username: decodeURIComponent(username) } : {}),
+    ...(password ? { password: decodeURIComponent(password) } : {}),
+  }
+}
