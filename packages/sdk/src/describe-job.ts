@@ -1,0 +1,16 @@
+import type { JobDescription } from '@jadwal/domain'
+import { z } from 'zod'
+import type { AnyJob } from './job.ts'
+
+/** The job as a worker publishes it, with its payload as JSON Schema: what may be sent, before defaults and transforms. */
+export function describeJob(job: AnyJob): JobDescription {
+  return {
+    name: job.name,
+    queue: job.queue,
+    ...(job.description === undefined ? {} : { description: job.description }),
+    attempts: job.attempts,
+    backoff: job.backoff,
+    timeoutMs: job.timeoutMs,
+    payloadSchema: { ...z.toJSONSchema(job.payload, { io: 'input', unrepresentable: 'any' }) },
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * What a handler throws to say how the run goes on. They are recognised by `name`, not by class:
+ * a user's module and the worker may each carry a copy of this file.
+ */
+
+/** Ends the run at once as a dead letter, whatever attempts are left: trying again cannot help. */
+export class PermanentError extends Error {
+  override name = 'PermanentError'
+  readonly code = 'PERMANENT'
+}
+
+/** Fails the attempt and sets the wait before the next one itself, in ms. Uses an attempt like any failure. */
+export class RetryLaterError extends Error {
+  override name = 'RetryLaterError'
+  readonly code = 'RETRY_LATER'
+  readonly delayMs: number
+
+  constructor(delayMs: number, message?: string, options?: ErrorOptions) {
+    super(message ?? `asked to be tried again in ${delayMs} ms`, options)
+    this.delayMs = delayMs
+  }
+}
+
+/** The attempt took longer than its job allows. */
+export class TimeoutError extends Error {
+  override name = 'TimeoutError'
+  readonly code = 'TIMEOUT'
+  readonly timeoutMs: number
+
+  constructor(timeoutMs: number) {
+    super(`took longer than its timeout of ${timeoutMs} ms`)
+    this.timeoutMs = timeoutMs
+  }
+}
+
+export function isPermanentError(error: unknown): error is PermanentError {
+  return error instanceof Error && error.name === 'PermanentError'
+}
+
+/** False also when its delay is no number of ms, so that a broken one falls back to the job's backoff. */
+export function isRetryLaterError(error: unknown): error is RetryLaterError {
+  return (
+    error instanceof Error &&
+    error.name === 'RetryLaterError' &&
+    'delayMs' in error &&
+    typeof error.delayMs === 'number' &&
+    Number.isFinite(error.delayMs) &&
+    error.delayMs >= 0
+  )
+}

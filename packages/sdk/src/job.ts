@@ -1,0 +1,20 @@
+import type { Backoff } from '@jadwal/domain'
+import type { z } from 'zod'
+import type { JobContext } from './job-context.ts'
+
+/** A job with everything filled in: what `defineJob` returns and a worker serves. */
+export interface Job<P extends z.ZodType = z.ZodType> {
+  readonly name: string
+  readonly queue: string
+  readonly description?: string
+  /** The schema of the payload. The handler gets what parsing returns. */
+  readonly payload: P
+  readonly attempts: number
+  readonly backoff: Backoff
+  readonly timeoutMs: number
+  /** One attempt. What it returns (JSON) is the run's result; what it throws fails the attempt. */
+  handler(payload: z.output<P>, ctx: JobContext): unknown
+}
+
+/** A job whose payload is not known here. */
+export type AnyJob = Job
