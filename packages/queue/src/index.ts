@@ -5,5 +5,29 @@ export {
   redisReady,
   workerConnection,
 } from './connections.ts'
+export {
+  createProducer,
+  type EnqueueOptions,
+  isRedisTrouble,
+  MAX_PAYLOAD_BYTES,
+  type Producer,
+  type ProducerDeps,
+} from './enqueue.ts'
+export {
+  LeaseLostError,
+  PayloadTooLargeError,
+  RedisUnavailableError,
+  TryLaterError,
+} from './errors.ts'
 export * as keys from './keys.ts'
+export { createMemoryGauge, memoryUse, PRODUCERS_STOP_AT, WORKERS_STOP_AT } from './memory-watch.ts'
 export { redisOptions, redisUrlProblem } from './redis-url.ts'
+export {
+  listQueues,
+  publishCatalogue,
+  readCatalogue,
+  readLeader,
+  readWorkers,
+  registerQueues,
+} from './registry.ts'
+export { type RunMessageOptions, runMessageOptions } from './run-message.ts'

@@ -1,0 +1,217 @@
+import { randomBytes } from 'node:crypto'
+import {
+  type Clock,
+  newRunId,
+  type RunFact,
+  type RunId,
+  type RunMessage,
+  revision,
+  systemClock,
+} from '@jadwal/domain'
+import { Queue } from 'bullmq'
+import type { Redis } from 'ioredis'
+import { openRedis, producerConnection, redisReady } from './connections.ts'
+import { PayloadTooLargeError, RedisUnavailableError, TryLaterError } from './errors.ts'
+import { bullPrefix, outboxKey } from './keys.ts'
+import { createMemoryGauge, PRODUCERS_STOP_AT } from './memory-watch.ts'
+import { registerQueues } from './registry.ts'
+import { runMessageOptions } from './run-message.ts'
+
+export const MAX_PAYLOAD_BYTES = 512 * 1024
+/** Messages in one pipeline. Larger ones keep Redis from answering anybody else. */
+const BATCH = 500
+/** How long a call waits for the first connection, or for one that is being made again. */
+const READY_WITHIN_MS = 1_000
+
+export interface EnqueueOptions {
+  delayMs?: number
+  /** An instant; goes before `delayMs`. */
+  runAt?: Date
+  /** 0 (first, default) … 1000. */
+  priority?: number
+  /** Over the job's own. */
+  attempts?: number
+  /** Over the job's own. */
+  timeoutMs?: number
+  labels?: Record<string, string>
+}
+
+export interface Producer {
+  /**
+   * Puts one run of a job into its queue. Pass an `id` of your own to be able to repeat a call that
+   * failed with `RedisUnavailableError`: the same id is taken once.
+   */
+  enqueue(
+    job: { name: string; queue: string },
+    payload: unknown,
+    options?: EnqueueOptions & { id?: RunId },
+  ): Promise<RunId>
+  /** Puts many runs of a job into its queue, in their order. Not atomic: on an error some may be in. */
+  enqueueMany(
+    job: { name: string; queue: string },
+    payloads: readonly unknown[],
+    options?: EnqueueOptions,
+  ): Promise<RunId[]>
+  close(): Promise<void>
+}
+
+export interface ProducerDeps {
+  url: string
+  prefix: string
+  onError: (error: Error) => void
+  clock?: Clock
+}
+
+/**
+ * Opens what an app needs to enqueue runs: one connection, made at once, that fails within seconds
+ * when Redis is away instead of waiting. Errors: `RedisUnavailableError`, `TryLaterError` (Redis is
+ * 70 % full), `PayloadTooLargeError`.
+ */
+export function createProducer(deps: ProducerDeps): Producer {
+  const { prefix, clock = systemClock } = deps
+  const redis = openRedis(producerConnection(deps.url), deps.onError)
+  const memoryUse = createMemoryGauge(redis, clock)
+  const queues = new Map<string, Promise<Queue>>()
+
+  function queueOf(name: string): Promise<Queue> {
+    const known = queues.get(name)
+    if (known) return known
+    const opening = registerQueues(redis, prefix, [name]).then(() => {
+      const queue = new Queue(name, {
+        connection: redis,
+        prefix: bullPrefix(prefix, name),
+        skipMetasUpdate: true,
+        skipWaitingForReady: true,
+      })
+      queue.on('error', deps.onError)
+      return queue
+    })
+    queues.set(name, opening)
+    opening.catch(() => queues.delete(name))
+    return opening
+  }
+
+  async function enqueueMany(
+    job: { name: string; queue: string },
+    payloads: readonly unknown[],
+    options: EnqueueOptions & { id?: RunId } = {},
+  ): Promise<RunId[]> {
+    const nowMs = clock.now().getTime()
+    const drafts = payloads.map((payload) => draft(payload, options, nowMs))
+    return await answering(async () => {
+      await redisReady(redis, READY_WITHIN_MS)
+      if ((await memoryUse()) >= PRODUCERS_STOP_AT) throw full()
+      const queue = await queueOf(job.queue)
+      for (let at = 0; at < drafts.length; at += BATCH) {
+        const batch = drafts.slice(at, at + BATCH)
+        await queue.addBulk(
+          batch.map(({ id, message, bull }) => ({
+            name: job.name,
+            data: message,
+            opts: { ...bull, jobId: id },
+          })),
+        )
+        await announceDelayed(redis, outboxKey(prefix, job.queue), { job, runs: batch })
+      }
+      return drafts.map(({ id }) => id)
+    })
+  }
+
+  return {
+    enqueueMany,
+    async enqueue(job, payload, options) {
+      const [id] = await enqueueMany(job, [payload], options)
+      if (id === undefined) throw new Error('one payload in, no id out')
+      return id
+    },
+    async close() {
+      const opened = await Promise.allSettled(queues.values())
+      const open = opened.flatMap((queue) => (queue.status === 'fulfilled' ? [queue.value] : []))
+      await Promise.allSettled(open.map((queue) => queue.close()))
+      redis.disconnect()
+    },
+  }
+}
+
+type Draft = ReturnType<typeof draft>
+
+function draft(payload: unknown, options: EnqueueOptions & { id?: RunId }, nowMs: number) {
+  const { attempts, timeoutMs, labels, priority, runAt } = options
+  const bytes = Buffer.byteLength(JSON.stringify(payload ?? null))
+  if (bytes > MAX_PAYLOAD_BYTES) throw new PayloadTooLargeError(bytes, MAX_PAYLOAD_BYTES)
+  const delayMs = Math.max(0, runAt ? runAt.getTime() - nowMs : (options.delayMs ?? 0))
+  const message: RunMessage = {
+    v: 1,
+    payload,
+    ...(labels ? { labels } : {}),
+    ...(attempts === undefined ? {} : { attempts }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  }
+  const bull = runMessageOptions({ enqueuedAtMs: nowMs, delayMs, priority: priority ?? 0 })
+  return {
+    id: options.id ?? newRunId(nowMs, randomBytes(10)),
+    message,
+    bull,
+    delayMs,
+    priority: priority ?? 0,
+    nowMs,
+  }
+}
+
+/**
+ * A run that waits for its time has a row from the start. Its message comes first: a run without a
+ * row is found when it runs, a row without a run would wait for ever.
+ */
+async function announceDelayed(
+  redis: Redis,
+  outbox: string,
+  batch: { job: { name: string; queue: string }; runs: readonly Draft[] },
+): Promise<void> {
+  const { job, runs } = batch
+  const delayed = runs.filter((run) => run.delayMs > 0)
+  if (delayed.length === 0) return
+  const lines = delayed.map(({ id, message, priority, delayMs, nowMs }) => {
+    const fact: RunFact = {
+      kind: 'run',
+      id,
+      revision: revision(0, 'queued'),
+      state: 'queued',
+      job: job.name,
+      queue: job.queue,
+      payload: message.payload,
+      result: null,
+      labels: message.labels ?? null,
+      priority,
+      enqueued_at: new Date(nowMs).toISOString(),
+      run_at: new Date(nowMs + delayMs).toISOString(),
+      attempt: 0,
+    }
+    return JSON.stringify(fact)
+  })
+  await redis.xadd(outbox, '*', 'facts', lines.join('\n'))
+}
+
+function full(cause?: unknown): TryLaterError {
+  return new TryLaterError('Redis is nearly full: try again later', { cause })
+}
+
+/** Turns the many ways in which ioredis says "not now" into two errors of ours. */
+async function answering<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof TryLaterError || !(error instanceof Error)) throw error
+    if (/^(OOM|EXECABORT)/.test(error.message)) throw full(error)
+    if (isRedisTrouble(error))
+      throw new RedisUnavailableError(`Redis did not answer: ${error.message}`, { cause: error })
+    throw error
+  }
+}
+
+const TROUBLE =
+  /Connection is closed|no answer within|Command timed out|isn't writeable|max retries|ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|^(LOADING|READONLY|MASTERDOWN|NOREPLICAS|MISCONF|CLUSTERDOWN)/i
+
+/** Whether an error is Redis being away or unable to write, as opposed to a mistake in what was sent. */
+export function isRedisTrouble(error: Error): boolean {
+  return TROUBLE.test(error.message)
+}

@@ -1,0 +1,31 @@
+import type { JobsOptions } from 'bullmq'
+
+/** BullMQ must never give a run up by itself: the worker counts attempts and says when a run is dead. */
+const NEVER_BY_ITSELF = 1_000_000
+
+export interface RunMessageOptions {
+  /** When the run was asked for, ms since the epoch. */
+  enqueuedAtMs: number
+  /** How long after that it may start. */
+  delayMs?: number
+  /** 0 first … 1000 last. */
+  priority?: number
+  /** Overlap `skip`: while a message with this id is unfinished, a further one is swallowed. */
+  exclusiveId?: string
+}
+
+/** The BullMQ options of every run's message. Ended messages go at once: the history is in Postgres. */
+export function runMessageOptions(options: RunMessageOptions): JobsOptions {
+  const { enqueuedAtMs, delayMs = 0, priority = 0, exclusiveId } = options
+  return {
+    timestamp: enqueuedAtMs,
+    attempts: NEVER_BY_ITSELF,
+    backoff: { type: 'jadwal' },
+    removeOnComplete: true,
+    removeOnFail: false,
+    stackTraceLimit: 5,
+    ...(delayMs > 0 ? { delay: Math.round(delayMs) } : {}),
+    ...(priority > 0 ? { priority } : {}),
+    ...(exclusiveId === undefined ? {} : { deduplication: { id: exclusiveId } }),
+  }
+}
