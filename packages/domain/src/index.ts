@@ -27,4 +27,5 @@ export {
   type ScheduleSpecInput,
   type ScheduleVersion,
 } from './schedule.ts'
+export { isOwedToSecret, isSecretRef, SecretRef } from './secret-ref.ts'
 export { WorkerInfo } from './worker-info.ts'
