@@ -1,1 +1,13 @@
-export {}
+export { freePort } from './free-port.ts'
+export { type EmbeddedPostgres, type PostgresOptions, startPostgres } from './postgres.ts'
+export {
+  identifyProcess,
+  isAlive,
+  type ProcessIdentity,
+  signalProcess,
+  stopProcess,
+  waitForEnd,
+} from './process-identity.ts'
+export { findRedisBinary, type RedisBinary, type RedisSearch } from './redis-binary.ts'
+export { type EmbeddedRedis, type RedisServerOptions, startRedis } from './redis.ts'
+export { type ServerProcess } from './server-process.ts'

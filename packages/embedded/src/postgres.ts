@@ -1,0 +1,113 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import { freePort } from './free-port.ts'
+import { findPostgresBinaries } from './postgres-binaries.ts'
+import { cleanEnv, initCluster, makeClusterFolder } from './postgres-folder.ts'
+import { identifyProcess, signalProcess, stopProcess, waitForEnd } from './process-identity.ts'
+import { type ServerProcess, spawnServer } from './server-process.ts'
+import { unprivilegedUser } from './unprivileged-user.ts'
+
+export interface PostgresOptions {
+  /** Folder of the cluster; made when absent. */
+  folder: string
+  /** First port to try; absent: any free one. */
+  port?: number
+  /** Of the superuser `postgres`; must stay the same for the same folder. */
+  password: string
+  /** Database that is made when absent. */
+  database: string
+  logFile: string
+  /** Further settings of postgresql.conf. */
+  settings?: Readonly<Record<string, string>>
+}
+
+export interface EmbeddedPostgres {
+  url: string
+  port: number
+  server: ServerProcess
+  /** Fast shutdown: open transactions are rolled back, nothing committed is lost. */
+  stop(): Promise<void>
+}
+
+const START_TIMEOUT_MS = 30_000
+const STOP_TIMEOUT_MS = 20_000
+
+/**
+ * Starts Postgres on 127.0.0.1. One that a killed process left running on this folder is stopped first.
+ * Throws with the end of the server's log when it does not come up.
+ */
+export async function startPostgres(options: PostgresOptions): Promise<EmbeddedPostgres> {
+  const binaries = findPostgresBinaries()
+  const folder = makeClusterFolder(options.folder)
+  await stopLeftover(folder)
+  await initCluster(folder, binaries, options.password)
+  const port = await freePort(options.port)
+  const settings = Object.entries({ port: String(port), ...options.settings })
+  const server = await spawnServer({
+    file: binaries.postgres,
+    args: ['-D', folder, ...settings.flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+    logFile: options.logFile,
+    cwd: '/',
+    env: cleanEnv(),
+    user: unprivilegedUser(),
+  })
+  const address = `postgres://postgres:${encodeURIComponent(options.password)}@127.0.0.1:${port}`
+  await createDatabase(server, `${address}/postgres`, options.database)
+  return {
+    url: `${address}/${options.database}`,
+    port,
+    server,
+    async stop() {
+      await signalProcess(server.identity, 'SIGINT')
+      if (await waitForEnd(server.identity, STOP_TIMEOUT_MS)) return
+      // SIGQUIT is Postgres' immediate shutdown: recovery repairs at the next start, children end too.
+      await stopProcess(server.identity, 'SIGQUIT', 5_000)
+    },
+  }
+}
+
+async function createDatabase(server: ServerProcess, url: string, name: string): Promise<void> {
+  const client = await connect(server, url)
+  try {
+    const found = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [name])
+    if (found.rowCount === 0) await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)}`)
+  } finally {
+    await client.end()
+  }
+}
+
+async function connect(server: ServerProcess, url: string): Promise<pg.Client> {
+  const deadline = performance.now() + START_TIMEOUT_MS
+  for (;;) {
+    server.assertRunning()
+    const client = new pg.Client({ connectionString: url })
+    client.on('error', () => {})
+    try {
+      await client.connect()
+      return client
+    } catch (error) {
+      await client.end().catch(() => {})
+      if (performance.now() > deadline) throw error
+      await delay(20)
+    }
+  }
+}
+
+/** Postgres names its process in postmaster.pid: pid, data folder, start time in seconds, port. */
+async function stopLeftover(folder: string): Promise<void> {
+  const file = await readFile(join(folder, 'postmaster.pid'), 'utf8').catch(() => '')
+  const [pid, dataFolder] = file.split('\n')
+  const identity = await identifyProcess(Number(pid))
+  if (!identity || dataFolder !== folder || !(await isPostgres(identity.pid))) return
+  await signalProcess(identity, 'SIGINT')
+  if (!(await waitForEnd(identity, STOP_TIMEOUT_MS))) await stopProcess(identity, 'SIGQUIT', 5_000)
+}
+
+/** After a restart of the machine the pid may belong to a stranger. */
+async function isPostgres(pid: number): Promise<boolean> {
+  if (process.platform !== 'linux') return true
+  const name = await readFile(`/proc/${pid}/comm`, 'utf8').catch(() => '')
+  return name.trim() === 'postgres'
+}

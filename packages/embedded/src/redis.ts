@@ -1,0 +1,109 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { freePort } from './free-port.ts'
+import { isAlive, type ProcessIdentity, stopProcess } from './process-identity.ts'
+import { type RedisBinary, redisEnv } from './redis-binary.ts'
+import { type ServerProcess, spawnServer } from './server-process.ts'
+
+export interface RedisServerOptions {
+  binary: RedisBinary
+  /** Folder of its data; made when absent. */
+  folder: string
+  /** First port to try; absent: any free one. */
+  port?: number
+  password?: string
+  logFile: string
+  /** Further settings of redis.conf, over ours. */
+  settings?: Readonly<Record<string, string>>
+}
+
+export interface EmbeddedRedis {
+  url: string
+  port: number
+  server: ServerProcess
+  /** Ends it after it has written everything to its append-only file. */
+  stop(): Promise<void>
+}
+
+const START_TIMEOUT_MS = 30_000
+const STOP_TIMEOUT_MS = 20_000
+
+/**
+ * Starts Redis on 127.0.0.1 with an append-only file and without eviction. One that a killed process
+ * left running on this folder is stopped first. Throws with the end of its log when it does not come up.
+ */
+export async function startRedis(options: RedisServerOptions): Promise<EmbeddedRedis> {
+  await mkdir(options.folder, { recursive: true, mode: 0o700 })
+  await stopLeftover(options.folder)
+  const port = await freePort(options.port)
+  const configFile = join(options.folder, 'redis.conf')
+  await writeFile(configFile, configOf(options, port), { mode: 0o600 })
+  const server = await spawnServer({
+    file: options.binary.file,
+    args: [configFile],
+    logFile: options.logFile,
+    cwd: options.folder,
+    env: redisEnv(options.binary),
+  })
+  await writeFile(identityFile(options.folder), JSON.stringify(server.identity))
+  const credentials = options.password ? `:${encodeURIComponent(options.password)}@` : ''
+  const url = `redis://${credentials}127.0.0.1:${port}`
+  await answers(server, url)
+  return {
+    url,
+    port,
+    server,
+    stop: () => stopProcess(server.identity, 'SIGTERM', STOP_TIMEOUT_MS),
+  }
+}
+
+function configOf(options: RedisServerOptions, port: number): string {
+  const settings: Record<string, string> = {
+    bind: '127.0.0.1',
+    port: String(port),
+    dir: JSON.stringify(options.folder),
+    daemonize: 'no',
+    appendonly: 'yes',
+    appendfsync: 'everysec',
+    'maxmemory-policy': 'noeviction',
+    save: '""',
+    ...(options.password ? { requirepass: options.password } : {}),
+    ...options.settings,
+  }
+  return Object.entries(settings)
+    .map(([name, value]) => `${name} ${value}\n`)
+    .join('')
+}
+
+/** Resolves when it has loaded its data and answers. */
+async function answers(server: ServerProcess, url: string): Promise<void> {
+  const deadline = performance.now() + START_TIMEOUT_MS
+  for (;;) {
+    server.assertRunning()
+    const redis = new Redis(url, { retryStrategy: () => null, lazyConnect: true })
+    redis.on('error', () => {})
+    try {
+      await redis.connect()
+      await redis.ping()
+      return
+    } catch (error) {
+      if (performance.now() > deadline) throw error
+      await delay(20)
+    } finally {
+      redis.disconnect()
+    }
+  }
+}
+
+function identityFile(folder: string): string {
+  return join(folder, 'redis-process.json')
+}
+
+async function stopLeftover(folder: string): Promise<void> {
+  const text = await readFile(identityFile(folder), 'utf8').catch(() => undefined)
+  if (text === undefined) return
+  const identity = JSON.parse(text) as ProcessIdentity
+  if (await isAlive(identity)) await stopProcess(identity, 'SIGTERM', STOP_TIMEOUT_MS)
+}
