@@ -1,3 +1,11 @@
+export {
+  type Client,
+  type ClientOptions,
+  createClient,
+  type EnqueueOptions,
+  InvalidRunError,
+  type Sendable,
+} from './client.ts'
 export { defineJob, type JobDefinition, JobDefinitionError } from './define-job.ts'
 export { describeJob } from './describe-job.ts'
 export type { JobContext, JobLog, JobLogMethod } from './job-context.ts'
@@ -9,3 +17,5 @@ export {
   TimeoutError,
 } from './job-errors.ts'
 export type { AnyJob, Job } from './job.ts'
+export { PayloadTooLargeError, RedisUnavailableError, TryLaterError } from '@jadwal/queue'
+export { type Clock, type SecretRef, systemClock } from '@jadwal/domain'
