@@ -1,0 +1,29 @@
+import type { Kysely } from 'kysely'
+import type { AttemptRow, Database, RunRow } from './database.ts'
+
+export interface RecordedRun {
+  run: RunRow
+  /** Oldest first. See `runView` for the attempt that is in none of them. */
+  attempts: AttemptRow[]
+}
+
+/** A run and its attempts; undefined when Postgres has not heard of it. Served by the primary keys. */
+export async function findRun(db: Kysely<Database>, id: string): Promise<RecordedRun | undefined> {
+  const run = await db.selectFrom('runs').selectAll().where('id', '=', id).executeTakeFirst()
+  return run && { run, attempts: await listAttempts(db, [id]) }
+}
+
+/** The recorded attempts of runs, by run and number. Served by attempts_pkey. */
+export async function listAttempts(
+  db: Kysely<Database>,
+  runIds: readonly string[],
+): Promise<AttemptRow[]> {
+  if (runIds.length === 0) return []
+  return db
+    .selectFrom('attempts')
+    .selectAll()
+    .where('run_id', 'in', runIds)
+    .orderBy('run_id')
+    .orderBy('attempt')
+    .execute()
+}

@@ -1,0 +1,51 @@
+import {
+  IdentifierNode,
+  type KyselyPlugin,
+  OperationNodeTransformer,
+  type PluginTransformQueryArgs,
+  type PluginTransformResultArgs,
+  type QueryResult,
+  type RootOperationNode,
+  type SchemableIdentifierNode,
+  type UnknownRow,
+} from 'kysely'
+
+/** Our tables and their partitions; the names of CTEs and aliases must not look like these. */
+const OURS = /^(runs|attempts|leader_terms|schedules|schedule_versions|schedule_revision)(_\w+)?$/
+
+/**
+ * Puts the schema before the names of our tables, in the builder and in `sql.table()` alike (kysely's
+ * own `withSchema` leaves raw SQL alone). A `search_path` would not survive PgBouncer.
+ */
+export class SchemaPlugin implements KyselyPlugin {
+  readonly #transformer: SchemaTransformer
+
+  constructor(schema: string) {
+    this.#transformer = new SchemaTransformer(schema)
+  }
+
+  transformQuery(args: PluginTransformQueryArgs): RootOperationNode {
+    return this.#transformer.transformNode(args.node, args.queryId)
+  }
+
+  transformResult(args: PluginTransformResultArgs): Promise<QueryResult<UnknownRow>> {
+    return Promise.resolve(args.result)
+  }
+}
+
+class SchemaTransformer extends OperationNodeTransformer {
+  readonly #schema: string
+
+  constructor(schema: string) {
+    super()
+    this.#schema = schema
+  }
+
+  protected override transformSchemableIdentifier(
+    node: SchemableIdentifierNode,
+  ): SchemableIdentifierNode {
+    const name = node.identifier.name
+    if (node.schema || !OURS.test(name)) return node
+    return { ...node, schema: IdentifierNode.create(this.#schema) }
+  }
+}
