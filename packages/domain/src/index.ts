@@ -1,6 +1,7 @@
 export { type Cadence, cadenceKey, parseCadenceKey } from './cadence.ts'
 export { type Clock, DAY, HOUR, MILLISECOND, MINUTE, SECOND, systemClock } from './clock.ts'
-export { cronProblem, isTimezone } from './cron.ts'
+export { cronProblem } from './cron.ts'
+export { CronError } from './cron-field.ts'
 export { type Decision, decideTicks, jitterMs, type Verdict } from './decide-ticks.ts'
 export { Duration, formatDuration, parseDurationMs } from './duration.ts'
 export { AttemptFact, Fact, RunFact, TermFact } from './fact.ts'
@@ -29,3 +30,4 @@ export {
 } from './schedule.ts'
 export { isOwedToSecret, isSecretRef, SecretRef } from './secret-ref.ts'
 export { WorkerInfo } from './worker-info.ts'
+export { isTimezone } from './zone-clock.ts'

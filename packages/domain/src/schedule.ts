@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import type { Cadence } from './cadence.ts'
 import { DAY, HOUR, MINUTE, SECOND } from './clock.ts'
-import { cronProblem, isTimezone } from './cron.ts'
+import { cronProblem } from './cron.ts'
 import { Duration } from './duration.ts'
 import type { ScheduleId } from './ids.ts'
 import { JobName } from './names.ts'
+import { isTimezone } from './zone-clock.ts'
 
 export const OverlapPolicy = z.enum(['skip', 'allow'])
 export type OverlapPolicy = z.infer<typeof OverlapPolicy>
@@ -20,12 +21,10 @@ export const MisfirePolicy = z.strictObject({
 })
 export type MisfirePolicy = z.infer<typeof MisfirePolicy>
 
-const Timezone = z
-  .string()
-  .refine(isTimezone, {
-    error: (issue) =>
-      `"${String(issue.input)}" is no IANA time zone: write for example Asia/Jakarta or UTC`,
-  })
+const Timezone = z.string().refine(isTimezone, {
+  error: (issue) =>
+    `"${String(issue.input)}" is no IANA time zone: write for example Asia/Jakarta or UTC`,
+})
 
 const Instant = z.union([
   z.iso.datetime({ offset: true }),
