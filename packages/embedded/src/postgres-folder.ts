@@ -68,8 +68,13 @@ export async function initCluster(
     await promisify(execFile)(
       binaries.initdb,
       [
-        ...['--pgdata', folder, '--username', 'postgres', '--pwfile', passwordFile],
-        ...['--auth', 'scram-sha-256', '--encoding', 'UTF8', '--locale', 'C', '--no-sync'],
+        `--pgdata=${folder}`,
+        '--username=postgres',
+        `--pwfile=${passwordFile}`,
+        '--auth=scram-sha-256',
+        '--encoding=UTF8',
+        '--locale=C',
+        '--no-sync',
       ],
       { cwd: '/', env: cleanEnv(), ...user },
     )

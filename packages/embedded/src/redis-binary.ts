@@ -72,12 +72,15 @@ export function redisEnv(binary: RedisBinary): NodeJS.ProcessEnv {
 
 function libraryFolders(tree: string): string[] {
   const files = readdirSync(tree, { recursive: true, encoding: 'utf8' })
-  const folders = files.filter((file) => /\.so(\.|$)/.test(file)).map((file) => join(tree, dirname(file)))
+  const folders = files
+    .filter((file) => /\.so(\.|$)/.test(file))
+    .map((file) => join(tree, dirname(file)))
   return [...new Set(folders)]
 }
 
 function noRedis(error: unknown): string {
-  const why = error instanceof Error ? (error.message.trim().split('\n').at(-1) ?? '') : String(error)
+  const why =
+    error instanceof Error ? (error.message.trim().split('\n').at(-1) ?? '') : String(error)
   return [
     `there is no redis-server or valkey-server on the PATH, and unpacking one failed: ${why}`,
     'Ways out:',

@@ -1,1 +1,19 @@
-export {}
+export { eventually } from './eventually.ts'
+export { FakeClock } from './fake-clock.ts'
+export { PROJECT_ROOT } from './project-root.ts'
+export {
+  type ServiceName,
+  type ServiceProcess,
+  spawnMain,
+  spawnService,
+} from './service-process.ts'
+export { makeTempFolder, removeTempFolder } from './temp-folder.ts'
+export {
+  asAdmin,
+  createTestDatabase,
+  databaseUrl,
+  TEMPLATE_DATABASE,
+  type TestDatabase,
+} from './test-database.ts'
+export { startTestPostgres, type TestPostgres } from './test-postgres.ts'
+export { startTestRedis, type TestRedis } from './test-redis.ts'

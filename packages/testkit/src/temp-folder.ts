@@ -1,0 +1,14 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** A folder of our own that everybody can pass through, as the Postgres of a root user must. */
+export function makeTempFolder(purpose: string): string {
+  const folder = mkdtempSync(join(tmpdir(), `jadwal-${purpose}-`))
+  chmodSync(folder, 0o755)
+  return folder
+}
+
+export function removeTempFolder(folder: string): void {
+  rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+}
