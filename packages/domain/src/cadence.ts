@@ -19,7 +19,9 @@ export function cadenceKey(cadence: Cadence): string {
 /** The cadence of a key. Throws on a text that `cadenceKey` did not make. */
 export function parseCadenceKey(key: string): Cadence {
   const [kind, ...rest] = key.split(' ')
-  if (kind === 'every') return { kind, everyMs: Number(rest[0]), offsetMs: Number(rest[1]) }
+  const [everyMs, offsetMs] = rest.map(Number)
+  if (kind === 'every' && everyMs && offsetMs !== undefined && Number.isFinite(everyMs + offsetMs))
+    return { kind, everyMs, offsetMs }
   const [timezone, gap, fold, ...expression] = rest
   if (
     kind !== 'cron' ||

@@ -6,10 +6,16 @@ import { scheduleCadence, type ScheduleSpec, type ScheduleVersion } from './sche
 
 type SkipReason = Extract<RunReason, 'paused' | 'misfire' | 'shadow'>
 
+interface SkippedRange {
+  verdict: 'skip'
+  reason: SkipReason
+  tickAtMs: number
+  untilMs: number
+  count: number
+}
+
 /** What is to become of a tick, or of a range of ticks that share their verdict. */
-export type Verdict =
-  | { verdict: 'fire'; tickAtMs: number }
-  | { verdict: 'skip'; reason: SkipReason; tickAtMs: number; untilMs: number; count: number }
+export type Verdict = { verdict: 'fire'; tickAtMs: number } | SkippedRange
 
 export interface Decision {
   verdicts: Verdict[]
@@ -21,29 +27,32 @@ export interface Decision {
 const PORTION = 50_000
 
 /**
- * Decides every tick that a version owes: those in (last, min(now, the version's end)].
- * A tick that is late by no more than `misfire.after` simply fires late.
+ * Decides the ticks that a version owes: those in (last, min(now, the version's end)], within the
+ * schedule's dates, both ends included. A tick that is late by no more than `misfire.after` simply
+ * fires late. After a long outage of a dense schedule the answer is a portion of what is owed: ask
+ * again from its `lastMs` until nothing more comes.
  */
 export function decideTicks(version: ScheduleVersion, lastMs: number, nowMs: number): Decision {
   const { spec } = version
-  const end = Math.min(nowMs, version.untilMs ?? Infinity)
-  const owed = owedTicks(version, Math.max(lastMs, version.fromMs), end)
-  const last = owed.at(-1)
-  if (last === undefined) return { verdicts: [], lastMs }
+  const { ticks, next } = owedTicks(version, lastMs, nowMs)
+  const newest = ticks.at(-1)
+  if (newest === undefined) return { verdicts: [], lastMs }
   const quiet = spec.paused ? 'paused' : spec.mode === 'shadow' ? 'shadow' : undefined
-  if (quiet) return { verdicts: [range(owed, quiet)], lastMs: last }
+  if (quiet) return { verdicts: [range(ticks, quiet)], lastMs: newest }
 
-  const firstPunctual = owed.findIndex((tickAtMs) => nowMs - tickAtMs <= spec.misfire.after)
-  const misfired = firstPunctual === -1 ? owed : owed.slice(0, firstPunctual)
-  const punctual = firstPunctual === -1 ? [] : owed.slice(firstPunctual)
-  const rescued = misfiresToFire(misfired, spec, { nowMs, more: owed.length === PORTION })
+  const late = (tickAtMs: number) => nowMs - tickAtMs > spec.misfire.after
+  if (next !== undefined && late(next)) return skipAllButNewest(ticks, spec)
+  const firstPunctual = ticks.findIndex((tickAtMs) => !late(tickAtMs))
+  const misfired = firstPunctual === -1 ? ticks : ticks.slice(0, firstPunctual)
+  const rescued = misfiresToFire(misfired, spec, nowMs)
   const skipped = misfired.slice(0, misfired.length - rescued.length)
+  const fired = [...rescued, ...ticks.slice(misfired.length)]
   return {
     verdicts: [
       ...(skipped.length > 0 ? [range(skipped, 'misfire')] : []),
-      ...[...rescued, ...punctual].map((tickAtMs) => ({ verdict: 'fire' as const, tickAtMs })),
+      ...fired.map((tickAtMs) => ({ verdict: 'fire' as const, tickAtMs })),
     ],
-    lastMs: last,
+    lastMs: newest,
   }
 }
 
@@ -53,40 +62,48 @@ export function jitterMs(scheduleId: ScheduleId, spec: ScheduleSpec): number {
   return createHash('sha256').update(scheduleId).digest().readUInt32BE(0) % spec.jitter
 }
 
-/** The ticks in (after, end] within the schedule's dates, oldest first, at most a portion. */
-function owedTicks(version: ScheduleVersion, afterMs: number, endMs: number): number[] {
-  const { spec } = version
+/** The ticks owed, oldest first, at most a portion; `next` is the first one beyond the portion. */
+function owedTicks(
+  version: ScheduleVersion,
+  lastMs: number,
+  nowMs: number,
+): { ticks: number[]; next?: number } {
+  const { spec, fromMs, untilMs = Infinity } = version
+  const starts = spec.startsAt ? Date.parse(spec.startsAt) - 1 : -Infinity
+  const ends = spec.endsAt ? Date.parse(spec.endsAt) : Infinity
+  const end = Math.min(nowMs, untilMs, ends)
   const cadence = scheduleCadence(spec)
-  const from = spec.startsAt ? Math.max(afterMs, Date.parse(spec.startsAt) - 1) : afterMs
-  const end = spec.endsAt ? Math.min(endMs, Date.parse(spec.endsAt)) : endMs
   const ticks: number[] = []
-  let tick = nextTick(cadence, from)
-  while (tick !== undefined && tick <= end && ticks.length < PORTION) {
+  let tick = nextTick(cadence, Math.max(lastMs, fromMs, starts))
+  while (tick !== undefined && tick <= end) {
+    if (ticks.length === PORTION) return { ticks, next: tick }
     ticks.push(tick)
     tick = nextTick(cadence, tick)
   }
-  return ticks
+  return { ticks }
 }
 
-function misfiresToFire(
-  misfired: number[],
-  spec: ScheduleSpec,
-  at: { nowMs: number; more: boolean },
-): number[] {
-  const { policy, limit, within } = spec.misfire
-  const recent =
-    within === undefined ? misfired : misfired.filter((tickAtMs) => at.nowMs - tickAtMs <= within)
-  if (policy === 'skip' || at.more) return []
-  return recent.slice(policy === 'once' ? -1 : -limit)
+/**
+ * A whole portion of misfires with more of them to come. Those that the policy may yet fire are left
+ * for the next portion, which knows which misfires are the newest.
+ */
+function skipAllButNewest(ticks: number[], { misfire }: ScheduleSpec): Decision {
+  const left = { skip: 0, once: 1, all: misfire.limit }[misfire.policy]
+  const skipped = ticks.slice(0, ticks.length - left)
+  const verdict = range(skipped, 'misfire')
+  return { verdicts: [verdict], lastMs: verdict.untilMs }
 }
 
-function range(ticks: number[], reason: SkipReason): Verdict {
-  const tickAtMs = ticks[0] ?? 0
-  return {
-    verdict: 'skip',
-    reason,
-    tickAtMs,
-    untilMs: ticks.at(-1) ?? tickAtMs,
-    count: ticks.length,
-  }
+/** Of all misfires, oldest first, the newest ones that the policy fires. */
+function misfiresToFire(misfired: number[], { misfire }: ScheduleSpec, nowMs: number): number[] {
+  const { policy, limit, within = Infinity } = misfire
+  if (policy === 'skip' || misfired.length === 0) return []
+  const newest = misfired.slice(policy === 'once' ? -1 : -limit)
+  return newest.filter((tickAtMs) => nowMs - tickAtMs <= within)
+}
+
+function range(ticks: number[], reason: SkipReason): SkippedRange {
+  const [tickAtMs = 0] = ticks
+  const untilMs = ticks.at(-1) ?? tickAtMs
+  return { verdict: 'skip', reason, tickAtMs, untilMs, count: ticks.length }
 }

@@ -19,15 +19,13 @@ export function formatDuration(ms: number): string {
   return `${ms}ms`
 }
 
+const RULE = 'is no duration: write a whole number and ms, s, m, h or d, for example 90s'
+
 /** A duration in a schedule file: `90s`, `10m`, `6h`, `1d`. Parsed to milliseconds. */
-export const Duration = z.string().transform((text, ctx) => {
+export const Duration = z.string({ error: RULE }).transform((text, ctx) => {
   const ms = parseDurationMs(text)
   if (ms === undefined || !Number.isSafeInteger(ms)) {
-    ctx.addIssue({
-      code: 'custom',
-      message: `is no duration: write a whole number and ms, s, m, h or d, for example 90s`,
-      input: text,
-    })
+    ctx.addIssue({ code: 'custom', message: RULE, input: text })
     return z.NEVER
   }
   return ms

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ScheduleName } from './names.ts'
 import { ScheduleSpec } from './schedule.ts'
+import { describeIssues, unknownKey } from './schedule-problem.ts'
 
 /**
  * The schedule file after YAML. `defaults` fill what a schedule leaves out; `prune: true` removes
@@ -26,22 +27,45 @@ export type ScheduleFileResult =
 /** Checks a schedule file as a whole. Each problem names its place, the value, and what would be right. */
 export function readScheduleFile(document: unknown): ScheduleFileResult {
   const shape = Shape.safeParse(document)
-  if (!shape.success)
-    return { ok: false, problems: shape.error.issues.map((issue) => describe([], issue, document)) }
-  const problems: string[] = []
+  if (!shape.success) {
+    const problems = describeIssues(shape.error.issues, { root: document, keys: Shape.shape })
+    return { ok: false, problems }
+  }
+  const { schedules: written, prune } = shape.data
+  const { defaults, problems } = readDefaults(shape.data.defaults)
   const schedules: ScheduleFile['schedules'] = []
-  for (const [name, written] of Object.entries(shape.data.schedules)) {
-    const input = { ...defaultsFor(shape.data.defaults, written), ...written }
+  for (const [name, fields] of Object.entries(written)) {
+    const input = { ...defaultsFor(defaults, fields), ...fields }
     const spec = ScheduleSpec.safeParse(input)
     if (spec.success) schedules.push({ name, input, spec: spec.data })
-    else
-      problems.push(
-        ...spec.error.issues.map((issue) => describe(['schedules', name], issue, input)),
-      )
+    else problems.push(...scheduleProblems(spec.error.issues, { name, input }))
   }
-  return problems.length > 0
-    ? { ok: false, problems }
-    : { ok: true, file: { prune: shape.data.prune, schedules } }
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, file: { prune, schedules } }
+}
+
+/** An unknown key of the defaults is one problem, not one of each schedule. */
+function readDefaults(written: Record<string, unknown>): {
+  defaults: Record<string, unknown>
+  problems: string[]
+} {
+  const entries = Object.entries(written)
+  const known = entries.filter(([key]) => key in ScheduleSpec.shape)
+  const unknown = entries.filter(([key]) => !(key in ScheduleSpec.shape)).map(([key]) => key)
+  return {
+    defaults: Object.fromEntries(known),
+    problems: unknown.map((key) => unknownKey(['defaults', key], ScheduleSpec.shape)),
+  }
+}
+
+function scheduleProblems(
+  issues: z.core.$ZodIssue[],
+  { name, input }: { name: string; input: unknown },
+): string[] {
+  return describeIssues(issues, {
+    base: ['schedules', name],
+    root: input,
+    keys: ScheduleSpec.shape,
+  })
 }
 
 /** A default cadence gives way whole: `every` in a schedule drops `cron` and `offset` of the defaults. */
@@ -52,16 +76,4 @@ function defaultsFor(
   if (!('cron' in written) && !('every' in written)) return defaults
   const { cron: _cron, every: _every, offset: _offset, ...rest } = defaults
   return rest
-}
-
-function describe(base: string[], issue: z.core.$ZodIssue, root: unknown): string {
-  const path = [...base, ...issue.path.map(String)]
-  let value: unknown = root
-  for (const key of issue.path)
-    value = value !== null && typeof value === 'object' ? Reflect.get(value, key) : undefined
-  const shown =
-    value === undefined || (typeof value === 'object' && value !== null)
-      ? ''
-      : ` (${JSON.stringify(value)})`
-  return `${path.join('.') || 'the file'}${shown}: ${issue.message}`
 }

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import type { Cadence } from './cadence.ts'
-import { DAY, HOUR, MINUTE, SECOND } from './clock.ts'
+import { DAY, MINUTE, SECOND } from './clock.ts'
 import { cronProblem } from './cron.ts'
-import { Duration } from './duration.ts'
+import { shortestIntervalMs } from './cron-interval.ts'
+import { Duration, formatDuration } from './duration.ts'
 import type { ScheduleId } from './ids.ts'
 import { JobName } from './names.ts'
 import { isTimezone } from './zone-clock.ts'
@@ -21,15 +22,24 @@ export const MisfirePolicy = z.strictObject({
 })
 export type MisfirePolicy = z.infer<typeof MisfirePolicy>
 
-const Timezone = z.string().refine(isTimezone, {
-  error: (issue) =>
-    `"${String(issue.input)}" is no IANA time zone: write for example Asia/Jakarta or UTC`,
-})
+const Timezone = z
+  .string()
+  .refine(isTimezone, { error: 'is no IANA time zone: write for example Asia/Jakarta or UTC' })
 
-const Instant = z.union([
-  z.iso.datetime({ offset: true }),
-  z.date().transform((d) => d.toISOString()),
-])
+const INSTANT_RULE =
+  'must be an instant in ISO 8601 with its offset, for example 2026-01-01T00:00:00Z'
+const Instant = z.union(
+  [
+    z.iso.datetime({ offset: true, error: INSTANT_RULE }),
+    z.date().transform((date) => date.toISOString()),
+  ],
+  { error: INSTANT_RULE },
+)
+
+const CronExpression = z.string().check((ctx) => {
+  const problem = cronProblem(ctx.value)
+  if (problem) ctx.issues.push({ code: 'custom', message: problem, input: ctx.value })
+})
 
 /**
  * The rule of a schedule as the schedule file and the api write it. Parsing fills the defaults and
@@ -39,7 +49,7 @@ export const ScheduleSpec = z
   .strictObject({
     description: z.string().max(1_000).optional(),
     job: JobName,
-    cron: z.string().optional(),
+    cron: CronExpression.optional(),
     every: Duration.optional(),
     offset: Duration.optional(),
     timezone: Timezone.default('UTC'),
@@ -70,46 +80,49 @@ export const ScheduleSpec = z
     priority: z.int().min(0).max(1_000).optional(),
   })
   .check((ctx) => {
-    const { cron, every, offset } = ctx.value
-    const fail = (path: string, message: string) =>
-      ctx.issues.push({
-        code: 'custom',
-        path: [path],
-        message,
-        input: ctx.value[path as keyof typeof ctx.value],
-      })
+    const { cron, every, offset, jitter, startsAt, endsAt } = ctx.value
+    const fail = (path: keyof typeof ctx.value, message: string) =>
+      ctx.issues.push({ code: 'custom', path: [path], message, input: ctx.value[path] })
     if ((cron === undefined) === (every === undefined)) {
       fail('cron', 'write exactly one of cron and every')
       return
     }
-    if (cron !== undefined) {
-      const problem = cronProblem(cron)
-      if (problem) fail('cron', problem)
-      if (offset !== undefined) fail('offset', 'goes with every, not with cron')
-    }
+    if (cron !== undefined && offset !== undefined) fail('offset', 'goes with every, not with cron')
     if (every !== undefined) {
       if (every < SECOND) fail('every', 'must be at least 1s')
-      if (every > 366 * 24 * HOUR) fail('every', 'must be at most 366d')
+      if (every > 366 * DAY) fail('every', 'must be at most 366d')
       if (offset !== undefined && offset >= every) fail('offset', 'must be shorter than every')
     }
+    const interval = every ?? shortestIntervalMs(cron ?? '')
+    if (jitter !== undefined && jitter >= interval)
+      fail('jitter', `must be shorter than the shortest interval, ${formatDuration(interval)}`)
+    if (startsAt && endsAt && Date.parse(endsAt) <= Date.parse(startsAt))
+      fail('endsAt', 'must be later than startsAt')
   })
 /** Of a schedule, what the file says, parsed. */
 export type ScheduleSpec = z.output<typeof ScheduleSpec>
 /** Of a schedule, what the file says, as written. */
 export type ScheduleSpecInput = z.input<typeof ScheduleSpec>
 
+const cadences = new WeakMap<ScheduleSpec, Cadence>()
+
+/** The cadence of a spec; the same object each time, since the leader asks for it at every tick. */
 export function scheduleCadence(spec: ScheduleSpec): Cadence {
-  if (spec.every !== undefined)
-    return { kind: 'every', everyMs: spec.every, offsetMs: spec.offset ?? 0 }
-  return {
-    kind: 'cron',
-    expression: (spec.cron ?? '').trim().split(/\s+/).join(' '),
-    timezone: spec.timezone,
-    ...spec.dst,
-  }
+  const known = cadences.get(spec)
+  if (known) return known
+  const cadence = readCadence(spec)
+  cadences.set(spec, cadence)
+  return cadence
 }
 
-/** One version of a schedule and the time it rules: ticks in (fromMs, untilMs]. */
+function readCadence(spec: ScheduleSpec): Cadence {
+  if (spec.every !== undefined)
+    return { kind: 'every', everyMs: spec.every, offsetMs: spec.offset ?? 0 }
+  const expression = (spec.cron ?? '').trim().split(/\s+/).join(' ')
+  return { kind: 'cron', expression, timezone: spec.timezone, ...spec.dst }
+}
+
+/** One version of a schedule and the time it rules: ticks in (fromMs, untilMs]. Specs are never changed in place. */
 export interface ScheduleVersion {
   version: number
   spec: ScheduleSpec
