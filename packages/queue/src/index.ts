@@ -31,3 +31,10 @@ export {
   registerQueues,
 } from './registry.ts'
 export { type RunMessageOptions, runMessageOptions } from './run-message.ts'
+export { alarmId, Alarms, type AlarmsOptions } from './alarms.ts'
+export { type FireRequest, FiringQueue, type PlannedRun, type TickPlan } from './firing-queue.ts'
+export type { LastTick } from './last-tick.ts'
+export { Lease, type LeaseOptions, type Reign, type TakeResult } from './lease.ts'
+export { RedisClock } from './redis-clock.ts'
+export { readHomes, writeHomes } from './homes.ts'
+export { subscribe } from './subscribe.ts'

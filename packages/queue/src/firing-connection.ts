@@ -1,0 +1,69 @@
+import { Queue } from 'bullmq'
+import type { ChainableCommander, Redis } from 'ioredis'
+import { leaderConnection, openRedis } from './connections.ts'
+import { bullPrefix } from './keys.ts'
+
+/** BullMQ's scripts that a run's message may need. */
+const ADD_SCRIPTS = /^(addStandardJob|addDelayedJob|addPrioritizedJob):/
+
+/** The parts of BullMQ's Redis backend that its types keep to itself. */
+interface Backend {
+  client: Promise<{ multi(): ChainableCommander }>
+}
+
+/**
+ * The leader's connection to one queue. Any EXEC ends every WATCH of its connection, so each queue
+ * has its own. ioredis forgets a WATCH when it reconnects and says nothing: `closes` counts the
+ * times, for whoever is about to EXEC.
+ */
+export class FiringConnection {
+  readonly redis: Redis
+  readonly queue: Queue
+  closes = 0
+
+  constructor(options: {
+    url: string
+    prefix: string
+    queue: string
+    commandTimeoutMs: number
+    onError: (error: Error) => void
+  }) {
+    this.redis = openRedis(leaderConnection(options.url, options.commandTimeoutMs), options.onError)
+    this.redis.on('close', () => {
+      this.closes += 1
+    })
+    this.queue = new Queue(options.queue, {
+      connection: this.redis,
+      prefix: bullPrefix(options.prefix, options.queue),
+      skipMetasUpdate: true,
+      skipWaitingForReady: true,
+    })
+    this.queue.on('error', options.onError)
+  }
+
+  /**
+   * A MULTI that takes BullMQ messages (`job.addJob(tx)`). It begins by loading BullMQ's add scripts:
+   * on a script cache that was flushed a NOSCRIPT would lose that message alone, since MULTI does not
+   * roll back.
+   */
+  async multi(): Promise<ChainableCommander> {
+    const client = await (this.queue.getBackend() as unknown as Backend).client
+    const tx = client.multi()
+    for (const lua of this.#addScripts()) tx.script('LOAD', lua)
+    return tx
+  }
+
+  async close(): Promise<void> {
+    await this.queue.close().catch(() => undefined)
+    this.redis.disconnect()
+  }
+
+  #addScripts(): string[] {
+    const set = (this.redis as unknown as { scriptsSet: Record<string, { lua: string }> })
+      .scriptsSet
+    const scripts = Object.entries(set).filter(([name]) => ADD_SCRIPTS.test(name))
+    if (scripts.length !== 3)
+      throw new Error('BullMQ defines other add scripts than the firing knows')
+    return scripts.map(([, { lua }]) => lua)
+  }
+}

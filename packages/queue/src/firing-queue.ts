@@ -1,0 +1,196 @@
+import type { RunId, RunMessage, ScheduleId } from '@jadwal/domain'
+import { Job, type JobsOptions } from 'bullmq'
+import { LeaseLostError } from './errors.ts'
+import { FiringConnection } from './firing-connection.ts'
+import { bullKey, lastTicksKey, outboxKey } from './keys.ts'
+import { formatLastTick, type LastTick, parseLastTick, TERM_FIELD } from './last-tick.ts'
+import type { Reign } from './lease.ts'
+import { VERDICT_SCRIPT } from './verdict-script.ts'
+
+/** A tick that is to have a run. */
+export interface PlannedRun {
+  id: RunId
+  job: string
+  tickAtMs: number
+  message: RunMessage
+  options: JobsOptions
+  /** The run's fact as JSON, from after its state on (`"id":…}`). */
+  fact: string
+}
+
+/** What is owed of one schedule. */
+export interface TickPlan {
+  scheduleId: ScheduleId
+  /** The last tick that this plan decides. */
+  lastMs: number
+  runs: PlannedRun[]
+  /** Facts of ticks that get no run, as JSON. */
+  skips: string[]
+  /** How many ticks get no run, by reason. */
+  skipped: Record<string, number>
+}
+
+export interface FireRequest {
+  reign: Reign
+  nowIso: string
+  scheduleIds: readonly ScheduleId[]
+  /** Decides what a schedule owes after its last tick; undefined when it owes nothing. */
+  plan: (scheduleId: ScheduleId, last: LastTick | undefined) => TickPlan | undefined
+}
+
+export type FireResult =
+  /** Everything that was planned stands. `swallowed` and `owed` are run ids. */
+  | { status: 'fired'; plans: TickPlan[]; swallowed: Set<RunId>; owed: Set<RunId> }
+  /** Somebody else wrote in between: read again. */
+  | { status: 'aborted' }
+
+/**
+ * Fires ticks into one queue. The queue's last-ticks hash is authoritative: a tick is decided when
+ * its hash says so. It is watched, read, and written in the same MULTI as the runs, so of any number
+ * of schedulers that try, one gets through.
+ * Crash before EXEC: nothing happened. Crash after EXEC: run, last tick and fact are all there.
+ */
+export class FiringQueue {
+  readonly #connection: FiringConnection
+  readonly #prefix: string
+  readonly #name: string
+
+  constructor(options: ConstructorParameters<typeof FiringConnection>[0]) {
+    this.#connection = new FiringConnection(options)
+    this.#prefix = options.prefix
+    this.#name = options.queue
+  }
+
+  /** How often the connection was lost so far. */
+  get closes(): number {
+    return this.#connection.closes
+  }
+
+  get redis(): FiringConnection['redis'] {
+    return this.#connection.redis
+  }
+
+  /**
+   * Writes the term into the queue, so that an older leader's EXEC fails and its next read tells it
+   * to stop. Throws `LeaseLostError` when a newer term is there.
+   */
+  async claim(reign: Reign): Promise<void> {
+    for (;;) {
+      const [[last]] = await this.#read([], reign)
+      if (last === String(reign.term)) return await this.#unwatch()
+      const tx = this.redis.multi().hset(this.#lastTicks, TERM_FIELD, reign.term)
+      if ((await tx.exec()) !== null) return
+    }
+  }
+
+  /** Fires what the schedules owe. Throws `LeaseLostError`, or an error of the connection: then read again. */
+  async fire(request: FireRequest): Promise<FireResult> {
+    const { reign, scheduleIds } = request
+    const closes = this.closes
+    const [[term], lasts] = await this.#read(scheduleIds, reign)
+    if (term !== String(reign.term))
+      throw new Error(`the term ${reign.term} is gone from queue ${this.#name}`)
+    const plans = scheduleIds.flatMap((id, at) => request.plan(id, parseLastTick(lasts[at])) ?? [])
+    if (plans.length === 0) {
+      await this.#unwatch()
+      return { status: 'fired', plans, swallowed: new Set(), owed: new Set() }
+    }
+    const tx = await this.#transaction(plans, request.nowIso)
+    if (!reign.trusted()) throw new LeaseLostError('the lease ran out before EXEC')
+    if (closes !== this.closes) throw new Error('the connection was lost between WATCH and EXEC')
+    const replies = await tx.exec()
+    return replies === null ? { status: 'aborted' } : this.#outcome(plans, replies)
+  }
+
+  /** Changes one schedule's last tick by compare-and-set. For a schedule that moves to another queue. */
+  async changeLastTick(
+    reign: Reign,
+    scheduleId: ScheduleId,
+    change: (last: LastTick | undefined) => LastTick,
+  ): Promise<LastTick> {
+    for (;;) {
+      const closes = this.closes
+      const [, [text]] = await this.#read([scheduleId], reign)
+      const last = parseLastTick(text)
+      const next = change(last)
+      if (last && formatLastTick(next) === formatLastTick(last)) {
+        await this.#unwatch()
+        return last
+      }
+      if (!reign.trusted()) throw new LeaseLostError('the lease ran out before EXEC')
+      if (closes !== this.closes) throw new Error('the connection was lost between WATCH and EXEC')
+      const tx = this.redis.multi().hset(this.#lastTicks, scheduleId, formatLastTick(next))
+      if ((await tx.exec()) !== null) return next
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#connection.close()
+  }
+
+  get #lastTicks(): string {
+    return lastTicksKey(this.#prefix, this.#name)
+  }
+
+  async #read(
+    scheduleIds: readonly ScheduleId[],
+    reign: Reign,
+  ): Promise<[[string | null], (string | null)[]]> {
+    const [, values] = await Promise.all([
+      this.redis.watch(this.#lastTicks),
+      this.redis.hmget(this.#lastTicks, TERM_FIELD, ...scheduleIds),
+    ])
+    const [term = null, ...lasts] = values
+    if (Number(term ?? 0) > reign.term) {
+      await this.#unwatch()
+      throw new LeaseLostError(`term ${term} fires into queue ${this.#name}; ours is ${reign.term}`)
+    }
+    return [[term], lasts]
+  }
+
+  async #unwatch(): Promise<void> {
+    await this.redis.unwatch()
+  }
+
+  async #transaction(plans: readonly TickPlan[], nowIso: string) {
+    const tx = await this.#connection.multi()
+    for (const { runs } of plans) {
+      for (const run of runs) {
+        const message = new Job(this.#connection.queue, run.job, run.message, run.options, run.id)
+        await message.addJob(tx as unknown as Parameters<typeof message.addJob>[0], {})
+      }
+    }
+    tx.hset(
+      this.#lastTicks,
+      plans.flatMap(({ scheduleId, lastMs }) => [
+        scheduleId,
+        formatLastTick({ ms: lastMs, moved: false }),
+      ]),
+    )
+    const base = bullKey(this.#prefix, this.#name, '')
+    const skips = plans.flatMap((plan) => plan.skips).join('\n')
+    const ticks = plans.flatMap((plan) => plan.runs.flatMap((run) => verdictArguments(plan, run)))
+    const outbox = outboxKey(this.#prefix, this.#name)
+    tx.eval(VERDICT_SCRIPT, 3, outbox, this.#lastTicks, base, base, nowIso, skips, ...ticks)
+    return tx
+  }
+
+  #outcome(plans: TickPlan[], replies: [Error | null, unknown][]): FireResult {
+    const failed = replies.find(([error]) => error !== null)?.[0]
+    const verdicts = replies.at(-1)?.[1]
+    if (!Array.isArray(verdicts)) {
+      throw new Error(
+        `ticks were fired into queue ${this.#name}, but their facts were not written`,
+        { cause: failed },
+      )
+    }
+    const runs = plans.flatMap((plan) => plan.runs)
+    const withVerdict = (verdict: number): Set<RunId> =>
+      new Set(runs.filter((_, at) => verdicts[at] === verdict).map((run) => run.id))
+    return { status: 'fired', plans, swallowed: withVerdict(2), owed: withVerdict(0) }
+  }
+}
+
+function verdictArguments(plan: TickPlan, run: PlannedRun): (string | number)[] {
+  return [run.id, run.options.deduplication?.id ?? '', plan.scheduleId, run.tickAtMs, run.fact]
+}

@@ -1,0 +1,57 @@
+import { applySchedules, type Database } from '@jadwal/db'
+import type { Logger } from '@jadwal/runtime'
+import { sleep } from '@jadwal/runtime'
+import type { Redis } from 'ioredis'
+import type { Kysely } from 'kysely'
+import type { Catalogue } from './catalogue.ts'
+import { checkAgainstCatalogue, loadScheduleFile, unknownJobs } from './schedule-file.ts'
+
+/** How long a start waits for workers that start at the same time to publish their jobs. */
+const CATALOGUE_MS = 20_000
+
+export interface ApplyDeps {
+  db: Kysely<Database>
+  redis: Redis
+  prefix: string
+  catalogue: Catalogue
+  log: Logger
+  stop: AbortSignal
+}
+
+/**
+ * Applies the schedule file, whole or not at all. Jobs that no worker serves are an error, unless
+ * there has never been any worker: then their schedules wait for one. Throws `ConfigError`.
+ */
+export async function applyScheduleFile(deps: ApplyDeps, path: string): Promise<void> {
+  const { db, catalogue, log } = deps
+  const file = await loadScheduleFile(path)
+  await waitForJobs(deps, () => unknownJobs(file, catalogue).length === 0)
+  if (catalogue.names().length > 0) checkAgainstCatalogue(path, file, catalogue)
+  else log.warn({ file: path }, 'schedules wait: no worker has published any job yet')
+
+  const applied = await applySchedules(db, {
+    schedules: file.schedules,
+    prune: file.prune,
+    source: 'file',
+    author: `file ${path}`,
+  })
+  const { added, changed, removed, foreign, unchanged } = applied
+  log.info(
+    { file: path, added, changed, removed, unchanged: unchanged.length },
+    'schedule file applied',
+  )
+  if (foreign.length > 0)
+    log.warn(
+      { schedules: foreign },
+      'schedules of the same name were made elsewhere and left alone',
+    )
+}
+
+async function waitForJobs(deps: ApplyDeps, known: () => boolean): Promise<void> {
+  const { catalogue, redis, prefix, stop } = deps
+  for (let waitedMs = 0; waitedMs < CATALOGUE_MS && !stop.aborted; waitedMs += 500) {
+    await catalogue.refresh(redis, prefix)
+    if (known()) return
+    await sleep(500, stop)
+  }
+}

@@ -1,0 +1,33 @@
+import { redisUrlProblem } from '@jadwal/queue'
+import { commonEnv, integerEnv, parseEnv, portEnv } from '@jadwal/runtime'
+import { z } from 'zod'
+
+const Env = z.object({
+  ...commonEnv,
+  REDIS_URL: commonEnv.REDIS_URL.superRefine((url, ctx) => {
+    const problem = redisUrlProblem(url)
+    if (problem) ctx.addIssue({ code: 'custom', message: problem })
+  }),
+  JADWAL_PORT: portEnv(9101),
+  JADWAL_LEASE_MS: integerEnv(500, 60_000).default(5_000),
+  JADWAL_RETENTION_DAYS: integerEnv(1, 3_650).default(30),
+  JADWAL_SCHEDULES: z.string().optional(),
+})
+
+export function readConfig(env: NodeJS.ProcessEnv) {
+  const parsed = parseEnv(Env, env)
+  return {
+    redisUrl: parsed.REDIS_URL,
+    database: { url: parsed.DATABASE_URL, schema: parsed.JADWAL_DB_SCHEMA },
+    prefix: parsed.JADWAL_PREFIX,
+    host: parsed.JADWAL_HOST,
+    port: parsed.JADWAL_PORT,
+    metricsToken: parsed.JADWAL_METRICS_TOKEN,
+    logLevel: parsed.JADWAL_LOG_LEVEL,
+    graceMs: parsed.JADWAL_GRACE_MS,
+    leaseMs: parsed.JADWAL_LEASE_MS,
+    retentionDays: parsed.JADWAL_RETENTION_DAYS,
+    scheduleFile: parsed.JADWAL_SCHEDULES,
+  }
+}
+export type SchedulerConfig = ReturnType<typeof readConfig>

@@ -1,0 +1,39 @@
+import type { Clock } from '@jadwal/domain'
+import { type Database, loadSchedules, readScheduleRevision } from '@jadwal/db'
+import type { Logger } from '@jadwal/runtime'
+import type { Kysely } from 'kysely'
+import type { ScheduleBook } from './schedule-book.ts'
+import type { SchedulerMetrics } from './scheduler-metrics.ts'
+
+export interface KeepSchedulesDeps {
+  db: Kysely<Database>
+  book: ScheduleBook
+  clock: Clock
+  metrics: SchedulerMetrics
+  log: Logger
+}
+
+/** Keeps the book like the schedules in Postgres: all of them at first, then what has changed. */
+export class ScheduleKeeper {
+  readonly #deps: KeepSchedulesDeps
+  #revision: number | undefined
+
+  constructor(deps: KeepSchedulesDeps) {
+    this.#deps = deps
+  }
+
+  /** Takes in what has changed since the last time. Whether anything had. */
+  async refresh(): Promise<boolean> {
+    const { db, book, clock, log, metrics } = this.#deps
+    if (this.#revision !== undefined && (await readScheduleRevision(db)) === this.#revision)
+      return false
+    const { revision, schedules, problems } = await loadSchedules(db, this.#revision)
+    for (const problem of problems)
+      log.error(problem, 'stored schedule does not parse, its version is left out')
+    book.put(schedules, clock.now().getTime())
+    this.#revision = revision
+    metrics.schedules.set(book.size)
+    log.info({ schedules: schedules.length, of: book.size, revision }, 'schedules loaded')
+    return true
+  }
+}

@@ -1,0 +1,61 @@
+import type { Lease, RedisClock, Reign } from '@jadwal/queue'
+import type { Logger } from '@jadwal/runtime'
+import type { Bell } from './bell.ts'
+
+/** The longest a standby waits before it tries for the lease again. */
+const TRY_MS = 500
+/** A wall clock that is off by more lets others lead first. */
+const MAX_SKEW_MS = 500
+
+export interface LeadershipDeps {
+  lease: Lease
+  redisClock: RedisClock
+  /** Rings when the lease was released. */
+  leaseFree: Bell
+  leaseMs: number
+  log: Logger
+}
+
+/**
+ * One round of a standby: tries to take the lease. Returns the reign, or how long to wait.
+ * A replica whose clock is off from that of Redis stands back for as long as another one could take
+ * the lease; when nobody does, a leader whose log shows the wrong time is better than none.
+ */
+export class Candidate {
+  readonly #deps: LeadershipDeps
+  #freeSinceMs: number | undefined
+
+  constructor(deps: LeadershipDeps) {
+    this.#deps = deps
+  }
+
+  async stand(): Promise<Reign | { waitMs: number }> {
+    const { lease, redisClock, log } = this.#deps
+    const nowMs = redisClock.nowMs()
+    if (this.#standsBack(nowMs)) {
+      const freeInMs = await lease.freeInMs()
+      if (freeInMs > 0) this.#freeSinceMs = undefined
+      else this.#freeSinceMs ??= nowMs
+      return { waitMs: TRY_MS }
+    }
+    const result = await lease.take(new Date(nowMs).toISOString())
+    if (!result.taken) return { waitMs: Math.min(result.freeInMs, TRY_MS) }
+    this.#freeSinceMs = undefined
+    if (this.#skewed())
+      log.error(
+        { skewMs: redisClock.skewMs() },
+        'leading although the clock is wrong: no other did',
+      )
+    return result.reign
+  }
+
+  #skewed(): boolean {
+    return Math.abs(this.#deps.redisClock.skewMs()) > MAX_SKEW_MS
+  }
+
+  #standsBack(nowMs: number): boolean {
+    if (!this.#skewed()) return false
+    const freeForMs = this.#freeSinceMs === undefined ? 0 : nowMs - this.#freeSinceMs
+    return freeForMs < this.#deps.leaseMs + 2 * TRY_MS
+  }
+}

@@ -1,0 +1,107 @@
+import {
+  type Cadence,
+  cadenceKey,
+  nextTick,
+  type Schedule,
+  scheduleCadence,
+  type ScheduleId,
+} from '@jadwal/domain'
+
+interface CadenceGroup {
+  cadence: Cadence
+  /** The next tick that nobody was told of yet. */
+  nextMs: number
+  ids: Set<ScheduleId>
+}
+
+/**
+ * All schedules, in memory, grouped by cadence: whatever their number, each second asks only the
+ * distinct cadences whether they are due. Every replica has one, so a take-over needs no Postgres.
+ */
+export class ScheduleBook {
+  readonly #schedules = new Map<ScheduleId, Schedule>()
+  readonly #groups = new Map<string, CadenceGroup>()
+  readonly #keys = new Map<ScheduleId, string>()
+  /** Schedules that changed: what the old version owes is fired first. */
+  readonly #changed = new Set<ScheduleId>()
+
+  get size(): number {
+    return this.#schedules.size
+  }
+
+  get(id: ScheduleId): Schedule | undefined {
+    return this.#schedules.get(id)
+  }
+
+  ids(): Iterable<ScheduleId> {
+    return this.#schedules.keys()
+  }
+
+  cadenceKeys(): Iterable<string> {
+    return this.#groups.keys()
+  }
+
+  /** Takes in schedules that are new or have changed. One without any version is forgotten. */
+  put(schedules: readonly Schedule[], nowMs: number): void {
+    for (const schedule of schedules) {
+      this.#leaveGroup(schedule.id)
+      const last = schedule.versions.at(-1)
+      if (!last) {
+        this.#schedules.delete(schedule.id)
+        continue
+      }
+      this.#schedules.set(schedule.id, schedule)
+      this.#changed.add(schedule.id)
+      if (last.untilMs === undefined)
+        this.#joinGroup(schedule.id, scheduleCadence(last.spec), nowMs)
+    }
+  }
+
+  /** The schedules that may owe a tick which `collectDue` has not told of. Tells of each tick once. */
+  collectDue(nowMs: number): ScheduleId[] {
+    const due = [...this.#changed]
+    this.#changed.clear()
+    for (const group of this.#groups.values()) {
+      if (group.nextMs > nowMs) continue
+      due.push(...group.ids)
+      group.nextMs = nextTick(group.cadence, nowMs) ?? Infinity
+    }
+    return due
+  }
+
+  /** Starts counting from now: for one who is going to look at every schedule anyway. */
+  rewind(nowMs: number): void {
+    this.#changed.clear()
+    for (const group of this.#groups.values())
+      group.nextMs = nextTick(group.cadence, nowMs) ?? Infinity
+  }
+
+  /** The next instant at which `collectDue` has something; Infinity when it never will. */
+  nextDueMs(): number {
+    if (this.#changed.size > 0) return 0
+    let earliest = Infinity
+    for (const { nextMs } of this.#groups.values()) earliest = Math.min(earliest, nextMs)
+    return earliest
+  }
+
+  #joinGroup(id: ScheduleId, cadence: Cadence, nowMs: number): void {
+    const key = cadenceKey(cadence)
+    const group = this.#groups.get(key) ?? {
+      cadence,
+      nextMs: nextTick(cadence, nowMs) ?? Infinity,
+      ids: new Set(),
+    }
+    group.ids.add(id)
+    this.#groups.set(key, group)
+    this.#keys.set(id, key)
+  }
+
+  #leaveGroup(id: ScheduleId): void {
+    const key = this.#keys.get(id)
+    const group = key === undefined ? undefined : this.#groups.get(key)
+    if (key === undefined || !group) return
+    group.ids.delete(id)
+    this.#keys.delete(id)
+    if (group.ids.size === 0) this.#groups.delete(key)
+  }
+}

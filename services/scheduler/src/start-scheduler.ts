@@ -1,0 +1,168 @@
+import { openDatabase, readScheduleRevision } from '@jadwal/db'
+import {
+  Alarms,
+  keys,
+  leaderConnection,
+  Lease,
+  openRedis,
+  RedisClock,
+  redisReady,
+  subscribe,
+} from '@jadwal/queue'
+import {
+  createRegistry,
+  Lifecycle,
+  pollLoop,
+  rateLimitedErrors,
+  type ServiceContext,
+  startOpsServer,
+  UnavailableError,
+} from '@jadwal/runtime'
+import { applyScheduleFile } from './apply-schedule-file.ts'
+import { Bell } from './bell.ts'
+import { Catalogue } from './catalogue.ts'
+import type { SchedulerConfig } from './config.ts'
+import { FiringQueues } from './firing-queues.ts'
+import { ScheduleKeeper } from './keep-schedules.ts'
+import { Candidate } from './leadership.ts'
+import { rule } from './reign.ts'
+import { ScheduleBook } from './schedule-book.ts'
+import { createSchedulerMetrics } from './scheduler-metrics.ts'
+import { keepPartitions } from './upkeep.ts'
+
+const START_WITHIN_MS = 10_000
+const EACH_MS = 1_000
+
+/** The composition root of the scheduler. */
+export async function startScheduler(
+  config: SchedulerConfig,
+  { log, stop, instance, clock, listening }: ServiceContext,
+): Promise<Lifecycle> {
+  const lifecycle = new Lifecycle(log)
+  const { redisUrl: url, prefix, leaseMs } = config
+  const onError = rateLimitedErrors(log, 'Redis connection failed')
+  const commandTimeoutMs = Math.max(250, leaseMs / 4)
+
+  const redis = openRedis(leaderConnection(url, commandTimeoutMs), onError)
+  lifecycle.onClose('Redis', () => redis.disconnect())
+  const db = openDatabase({
+    ...config.database,
+    max: 4,
+    queryTimeoutMs: 60_000,
+    onError: rateLimitedErrors(log, 'Postgres connection failed'),
+  })
+  lifecycle.onClose('Postgres', () => db.destroy())
+  try {
+    await redisReady(redis, START_WITHIN_MS)
+  } catch (cause) {
+    await lifecycle.close()
+    throw new UnavailableError({ what: 'Redis', variable: 'REDIS_URL', address: url, cause })
+  }
+  try {
+    await readScheduleRevision(db)
+  } catch (cause) {
+    await lifecycle.close()
+    throw new UnavailableError({
+      what: 'Postgres',
+      variable: 'DATABASE_URL',
+      address: config.database.url,
+      cause,
+    })
+  }
+
+  const registry = createRegistry()
+  const metrics = createSchedulerMetrics(registry)
+  const catalogue = new Catalogue()
+  if (config.scheduleFile !== undefined) {
+    await applyScheduleFile({ db, redis, prefix, catalogue, log, stop }, config.scheduleFile)
+  }
+  const redisClock = new RedisClock(redis, clock)
+  await redisClock.measure()
+  await catalogue.refresh(redis, prefix)
+  const book = new ScheduleBook()
+  const keeper = new ScheduleKeeper({ db, book, clock, metrics, log })
+  await keeper.refresh()
+
+  const due = new Bell()
+  const leaseFree = new Bell()
+  const changed = new Bell()
+  const subscription = subscribe({
+    url,
+    onError,
+    channels: {
+      [keys.leaseFreeChannel(prefix)]: () => leaseFree.ring(),
+      [keys.schedulesChangedChannel(prefix)]: () => changed.ring(),
+    },
+  })
+  lifecycle.onClose('subscription', () => subscription.close())
+  const alarms = new Alarms({ url, prefix, onError })
+  lifecycle.onClose('alarms', () => alarms.close())
+  const queues = new FiringQueues(redis, {
+    url,
+    prefix,
+    commandTimeoutMs: Math.max(2_000, leaseMs),
+    onError,
+  })
+  queues.warm(catalogue.queues())
+  lifecycle.onClose('firing connections', () => queues.close())
+
+  const loop = (name: string, poll: () => Promise<number>): void => {
+    const ended = pollLoop(poll, { signal: stop, log, name })
+    lifecycle.onClose(name, () => ended)
+  }
+  loop('measure the clock', async () => {
+    await redisClock.measure()
+    metrics.skew.set(redisClock.skewMs() / 1_000)
+    return EACH_MS
+  })
+  loop('keep the catalogue', async () => {
+    await catalogue.refresh(redis, prefix)
+    queues.warm(catalogue.queues())
+    return 2 * EACH_MS
+  })
+  loop('keep the schedules', async () => {
+    if (await keeper.refresh()) due.ring()
+    await changed.wait(EACH_MS, stop)
+    return 0
+  })
+  const upkeep = (): Promise<number> =>
+    keepPartitions({ db, log, retentionDays: config.retentionDays, now: () => clock.now() })
+  const lease = new Lease(redis, clock, { prefix, leaseMs, instance })
+  const candidate = new Candidate({ lease, redisClock, leaseFree, leaseMs, log })
+  const reignDeps = {
+    book,
+    catalogue,
+    queues,
+    redis,
+    redisClock,
+    clock,
+    prefix,
+    metrics,
+    log,
+    lease,
+    alarms,
+    due,
+    leaseMs,
+    upkeep,
+  }
+  loop('lead', async () => {
+    const reign = await candidate.stand()
+    if ('waitMs' in reign) await leaseFree.wait(reign.waitMs, stop)
+    else await rule(reignDeps, reign, stop)
+    return 0
+  })
+
+  const ops = await startOpsServer({
+    host: config.host,
+    port: config.port,
+    registry,
+    metricsToken: config.metricsToken,
+    ready: () => [
+      ...(redis.status === 'ready' ? [] : ['Redis is not connected']),
+      ...(stop.aborted ? ['stopping'] : []),
+    ],
+  })
+  lifecycle.onClose('ops server', () => ops.close())
+  listening(ops.port)
+  return lifecycle
+}
