@@ -30,6 +30,7 @@ export class EndWatch {
     process.on('SIGTERM', (signal) => this.#asked(signal))
     process.on('SIGINT', (signal) => this.#asked(signal))
     process.once('disconnect', () => this.#asked('parent is gone'))
+    if (process.send && !process.connected) this.#asked('parent is gone')
     process.on('uncaughtException', (error) => void this.#crash(error))
     process.on('unhandledRejection', (error) => void this.#crash(error))
   }

@@ -5,7 +5,7 @@ import { UnavailableError } from './unavailable-error.ts'
 export interface Listening {
   /** The port that was taken, also where 0 was asked for. */
   port: number
-  close(): Promise<void>
+  close: () => Promise<void>
 }
 
 export interface ListenOptions {

@@ -17,18 +17,18 @@ export interface ServiceContext {
   instance: string
   clock: ProcessClock
   /** To be called with the port that the service took; whoever started it is told. */
-  listening(port: number): void
+  listening: (port: number) => void
   /** Registers what to do with an uncaught error before the service drains and exits 70. */
-  onCrash(handle: (error: unknown) => Promise<void> | void): void
+  onCrash: (handle: (error: unknown) => Promise<void> | void) => void
 }
 
 export interface Service<C extends ServiceConfig> {
   name: string
   env: NodeJS.ProcessEnv
   /** Throws `ConfigError`. */
-  readConfig(env: NodeJS.ProcessEnv): C
+  readConfig: (env: NodeJS.ProcessEnv) => C
   /** The composition root. Throws `UnavailableError` when a server that it needs does not answer. */
-  start(config: C, context: ServiceContext): Promise<Lifecycle>
+  start: (config: C, context: ServiceContext) => Promise<Lifecycle>
 }
 
 export interface ServiceConfig {
@@ -62,6 +62,7 @@ async function live<C extends ServiceConfig>(service: Service<C>, config: C): Pr
   const log = createLogger(service.name, config.logLevel, instance)
   const end = new EndWatch(log, config.graceMs)
   let port: number | undefined
+  log.debug('starting')
 
   const context: ServiceContext = {
     log,
