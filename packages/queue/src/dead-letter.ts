@@ -1,0 +1,49 @@
+import { RunError, RunMessage, RunReason } from '@jadwal/domain'
+import { z } from 'zod'
+
+/** Why and when a run died. */
+export const Death = z.object({
+  reason: RunReason,
+  error: RunError.optional(),
+  attempt: z.int(),
+  at: z.iso.datetime(),
+})
+export type Death = z.infer<typeof Death>
+
+/** The data of a message in a dead-letter queue: the run's own, and its death. */
+export const DeadLetter = RunMessage.extend({ death: Death })
+export type DeadLetter = z.infer<typeof DeadLetter>
+
+export interface DeadRun {
+  job: string
+  /** What the message carried. */
+  data: object
+  enqueuedAtMs: number
+  failures: number
+  death: Death
+}
+
+/** Fields and values of the dead letter's hash, in the form of a message that BullMQ would have added. */
+export function deadLetterFields(run: DeadRun): string[] {
+  const { error } = run.death
+  return [
+    ...['name', run.job, 'data', JSON.stringify({ ...run.data, death: run.death })],
+    ...['opts', '{}', 'timestamp', String(run.enqueuedAtMs), 'delay', '0', 'priority', '0'],
+    ...['atm', String(run.failures), 'ats', String(run.death.attempt)],
+    ...['failedReason', `${run.death.reason}: ${error?.message ?? 'no error was recorded'}`],
+    ...['stacktrace', JSON.stringify(error?.stack === undefined ? [] : [error.stack])],
+  ]
+}
+
+/**
+ * Lua: `writeDeadLetter(prefix, id, at, n)` puts the letter of a run, whose hash is in ARGV[at] …
+ * ARGV[at + n - 1], into the dead-letter queue with that key prefix, unless it is there already.
+ */
+export const WRITE_DEAD_LETTER = `
+local function writeDeadLetter(prefix, id, at, n)
+  local letter = prefix .. id
+  if redis.call('EXISTS', letter) == 1 then return end
+  redis.call('HSET', letter, unpack(ARGV, at, at + n - 1))
+  redis.call('LPUSH', prefix .. 'wait', id)
+end
+`

@@ -1,0 +1,32 @@
+/**
+ * What is stored in a message's hash (field `jo`) of its last attempt that ended with a word: whoever
+ * takes the message next reads there what its predecessor did not get to tell BullMQ.
+ */
+export type StoredOutcome =
+  | { kind: 'succeeded' | 'dead'; attempt: number }
+  /** `failures` is how many the run has with this one; BullMQ's own count lags until it was told. */
+  | { kind: 'retry'; attempt: number; failures: number; runAtMs: number }
+  /** Put back: by a worker that stopped, or for one that knows the form of the message. */
+  | { kind: 'drained' | 'parked'; attempt: number }
+
+/** The field of a message's hash that holds it. */
+export const OUTCOME_FIELD = 'jo'
+
+/** `3:succeeded`, `3:retry:2:1767225600000`. */
+export function writeStoredOutcome(outcome: StoredOutcome): string {
+  return outcome.kind === 'retry'
+    ? `${outcome.attempt}:retry:${outcome.failures}:${outcome.runAtMs}`
+    : `${outcome.attempt}:${outcome.kind}`
+}
+
+const FORM = /^(\d+):(?:(succeeded|dead|drained|parked)|retry:(\d+):(\d+))$/
+
+/** Undefined when nothing is stored or it can't be read. */
+export function readStoredOutcome(text: string | null): StoredOutcome | undefined {
+  const match = FORM.exec(text ?? '')
+  if (!match) return undefined
+  const attempt = Number(match[1])
+  const kind = match[2] as Exclude<StoredOutcome['kind'], 'retry'> | undefined
+  if (kind !== undefined) return { kind, attempt }
+  return { kind: 'retry', attempt, failures: Number(match[3]), runAtMs: Number(match[4]) }
+}

@@ -1,0 +1,69 @@
+import type { Redis } from 'ioredis'
+import { WRITE_DEAD_LETTER } from './dead-letter.ts'
+import { bullKey, deadKey, outboxKey } from './keys.ts'
+import { OUTCOME_FIELD } from './outcome-record.ts'
+
+/** The outcome of one attempt, ready to be written. */
+export interface Outcome {
+  id: string
+  /** Must still be in the message's lock, else the attempt was lost. */
+  token: string
+  /** For the message's hash: see StoredOutcome. */
+  stored: string
+  /** Facts as JSON, one a line; empty when there is nothing to tell. */
+  facts: string
+  /** The dead letter's fields and values, when the run is dead. */
+  letter?: readonly string[]
+}
+
+/*
+ * Writes the outcomes of attempts, each only while its message's lock holds the attempt's token: stores
+ * it in the message's hash, puts a dead run into the dead-letter queue, and appends the facts of all
+ * that were accepted to the outbox as one entry. May be sent again: all it does is idempotent.
+ *   KEYS[1] outbox (STREAM)   KEYS[2] prefix of the message keys   KEYS[3] prefix of the dead letters' keys
+ *   ARGV    per outcome: id, token, stored outcome, facts, n, and n fields and values of the dead letter
+ *   Returns the positions (from 0) of the outcomes that were refused.
+ */
+const SCRIPT = `${WRITE_DEAD_LETTER}
+local refused, facts = {}, {}
+local at, position = 1, 0
+while ARGV[at] do
+  local id, n = ARGV[at], tonumber(ARGV[at + 4])
+  local message = KEYS[2] .. id
+  if redis.call('GET', message .. ':lock') == ARGV[at + 1] then
+    redis.call('HSET', message, '${OUTCOME_FIELD}', ARGV[at + 2])
+    if ARGV[at + 3] ~= '' then facts[#facts + 1] = ARGV[at + 3] end
+    if n > 0 then writeDeadLetter(KEYS[3], id, at + 5, n) end
+  else
+    refused[#refused + 1] = position
+  end
+  at = at + 5 + n
+  position = position + 1
+end
+if #facts > 0 then redis.call('XADD', KEYS[1], '*', 'facts', table.concat(facts, '\\n')) end
+return refused
+`
+
+const COMMAND = 'jadwalWriteOutcomes'
+
+type Scripted = Redis & { [COMMAND](...args: string[]): Promise<number[]> }
+
+export type WriteOutcomes = (outcomes: readonly Outcome[]) => Promise<ReadonlySet<number>>
+
+const NONE_REFUSED: ReadonlySet<number> = new Set()
+
+/** A function that writes outcomes of a queue's runs in one round trip and returns the positions of those refused. */
+export function outcomeScript(redis: Redis, prefix: string, queue: string): WriteOutcomes {
+  redis.defineCommand(COMMAND, { numberOfKeys: 3, lua: SCRIPT })
+  const scripted = redis as Scripted
+  const keys = [outboxKey(prefix, queue), bullKey(prefix, queue, ''), deadKey(prefix, queue, '')]
+  return async (outcomes) => {
+    const args = [...keys]
+    for (const { id, token, stored, facts, letter } of outcomes) {
+      args.push(id, token, stored, facts, letter ? String(letter.length) : '0')
+      if (letter) args.push(...letter)
+    }
+    const refused = await scripted[COMMAND](...args)
+    return refused.length === 0 ? NONE_REFUSED : new Set(refused)
+  }
+}

@@ -1,0 +1,24 @@
+import type { RunError, RunReason } from '@jadwal/domain'
+
+/** How an attempt ended, in the words of the worker that made it. */
+export type RunEnd =
+  /** `result` is JSON. */
+  | { kind: 'succeeded'; result?: string | undefined }
+  | { kind: 'retry'; error: RunError; delayMs: number }
+  | { kind: 'dead'; reason: RunReason; error: RunError }
+  /** Cut short because the worker stops: another one does it again. */
+  | { kind: 'drained' }
+  /** Another worker has the run by now; nothing that this attempt did counts. */
+  | { kind: 'lost' }
+
+/** The end of a run whose attempts were lost too often. */
+export function lostTooOften(lost: readonly number[]): RunEnd {
+  return {
+    kind: 'dead',
+    reason: 'lost',
+    error: {
+      name: 'LostError',
+      message: `${lost.length} attempts in a row ended without an outcome: their workers died or lost the lock`,
+    },
+  }
+}

@@ -1,0 +1,42 @@
+import type { RunError } from '@jadwal/domain'
+
+const MAX_TEXT_LENGTH = 8 * 1024
+const MAX_NAME_LENGTH = 200
+
+/** What is kept of anything that was thrown: bounded, with its causes under its stack. */
+export function runError(thrown: unknown): RunError {
+  if (!(thrown instanceof Error))
+    return { name: 'Error', message: cut(`thrown: ${asText(thrown)}`) }
+  const stack = stackWithCauses(thrown)
+  const code = 'code' in thrown ? thrown.code : undefined
+  return {
+    name: cut(String(thrown.name) || 'Error', MAX_NAME_LENGTH),
+    message: cut(String(thrown.message)),
+    ...(stack === '' ? {} : { stack: cut(stack) }),
+    ...(typeof code === 'string' || typeof code === 'number'
+      ? { code: cut(String(code), MAX_NAME_LENGTH) }
+      : {}),
+  }
+}
+
+function stackWithCauses(error: Error): string {
+  const parts: string[] = []
+  let next: unknown = error
+  for (let depth = 0; next instanceof Error && depth < 5; depth += 1) {
+    parts.push(String(next.stack ?? next.message))
+    next = next.cause
+  }
+  return parts.join('\ncaused by: ')
+}
+
+function asText(value: unknown): string {
+  try {
+    return typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))
+  } catch {
+    return String(value)
+  }
+}
+
+function cut(text: string, maxLength = MAX_TEXT_LENGTH): string {
+  return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`
+}

@@ -1,0 +1,90 @@
+import {
+  type AttemptFact,
+  type AttemptState,
+  revision,
+  type RunError,
+  type RunFact,
+  type RunReason,
+  type RunState,
+} from '@jadwal/domain'
+import type { StartedRun } from './run-start.ts'
+
+/** What a worker says of a run, beside what the run brings with it. */
+export interface RunNews {
+  state: RunState
+  reason?: RunReason
+  attemptState: AttemptState
+  /** When the attempt ended, ms since the epoch; absent while it goes on. */
+  endedAtMs?: number
+  /** When a retrying run is due. */
+  runAtMs?: number
+  error?: RunError
+  /** JSON of the result. */
+  result?: string | undefined
+}
+
+/** The fact of an attempt, as a line of JSON that Postgres takes. It is complete in itself. */
+export function runFactLine(run: StartedRun, worker: string, news: RunNews): string {
+  const { message } = run
+  const { tick } = message
+  const isOver = news.state === 'succeeded' || news.state === 'dead'
+  const endedAt = news.endedAtMs === undefined ? undefined : instant(news.endedAtMs)
+  const runAtMs = news.runAtMs ?? run.runAtMs
+  const fact: Omit<RunFact, 'payload' | 'result'> = {
+    kind: 'run',
+    id: run.id,
+    revision: revision(run.attempt, news.state),
+    state: news.state,
+    reason: news.reason,
+    job: run.job,
+    queue: run.queue,
+    schedule_id: tick?.scheduleId,
+    schedule: tick?.schedule,
+    tick_at: tick?.at,
+    term: tick?.term,
+    labels: message.labels,
+    priority: run.priority,
+    enqueued_at: instant(run.enqueuedAtMs),
+    run_at: runAtMs === undefined ? undefined : instant(runAtMs),
+    attempt: run.attempt,
+    worker,
+    started_at: instant(run.startedAtMs),
+    finished_at: isOver ? endedAt : undefined,
+    error: news.error,
+    redrive_of: message.redriveOf,
+    attempt_state: news.attemptState,
+    attempt_finished_at: endedAt,
+  }
+  const head = JSON.stringify(fact).slice(0, -1)
+  const result = news.result === undefined ? '' : `,"result":${news.result}`
+  return safeJson(`${head}${result},"payload":${run.payloadText}}`)
+}
+
+/** The fact of an earlier attempt that ended without a word. */
+export function lostAttemptLine(run: StartedRun, attempt: number): string {
+  const fact: AttemptFact = { kind: 'attempt', id: run.id, attempt, attempt_state: 'lost' }
+  return JSON.stringify(fact)
+}
+
+const ESCAPES = /\\\\|\\u0000|\\ud[89a-f][0-9a-f]{2}/g
+
+/**
+ * Postgres refuses `\u0000` and half surrogate pairs, which JSON allows. JSON.stringify writes whole
+ * pairs as they are, so each escaped one that is left is a half.
+ */
+export function safeJson(json: string): string {
+  if (!json.includes('\\u')) return json
+  return json.replace(ESCAPES, (escape) => (escape === '\\\\' ? escape : '\\ufffd'))
+}
+
+let lastMs = -1
+let lastInstant = ''
+
+/** ISO 8601; most of those written in a row are of the same millisecond. */
+function instant(atMs: number): string {
+  if (atMs !== lastMs) {
+    lastMs = atMs
+    lastInstant = new Date(atMs).toISOString()
+  }
+  return lastInstant
+}

@@ -1,0 +1,93 @@
+import { deadLetterFields } from './dead-letter.ts'
+import type { Outcome } from './outcome-script.ts'
+import { writeStoredOutcome } from './outcome-record.ts'
+import type { RunEnd } from './run-end.ts'
+import { lostAttemptLine, runFactLine, type RunNews } from './run-fact.ts'
+import type { StartedRun } from './run-start.ts'
+
+/** Who says it, and when the attempt ended (ms since the epoch). */
+export interface Witness {
+  worker: string
+  endedAtMs: number
+}
+
+/** What is to be written of an attempt's end. */
+export function runOutcome(
+  run: StartedRun,
+  end: Exclude<RunEnd, { kind: 'lost' }>,
+  witness: Witness,
+): Outcome {
+  const { worker, endedAtMs } = witness
+  const facts = runFactLine(run, worker, newsOf(end, endedAtMs))
+  const outcome: Outcome = {
+    id: run.id,
+    token: run.token,
+    stored: storedOf(run, end, endedAtMs),
+    facts: run.lostAttempts.length === 0 ? facts : withLostAttempts(run, facts),
+  }
+  if (end.kind === 'dead') outcome.letter = letterOf(run, end, endedAtMs)
+  return outcome
+}
+
+function newsOf(end: Exclude<RunEnd, { kind: 'lost' }>, endedAtMs: number): RunNews {
+  switch (end.kind) {
+    case 'succeeded':
+      return { state: 'succeeded', attemptState: 'succeeded', endedAtMs, result: end.result }
+    case 'dead':
+      return {
+        state: 'dead',
+        reason: end.reason,
+        attemptState: end.reason === 'lost' ? 'lost' : 'failed',
+        endedAtMs,
+        error: end.error,
+      }
+    case 'retry':
+      return {
+        state: 'retrying',
+        attemptState: 'failed',
+        endedAtMs,
+        runAtMs: endedAtMs + end.delayMs,
+        error: end.error,
+      }
+    case 'drained':
+      return { state: 'queued', reason: 'drained', attemptState: 'drained', endedAtMs }
+  }
+}
+
+function storedOf(
+  run: StartedRun,
+  end: Exclude<RunEnd, { kind: 'lost' }>,
+  endedAtMs: number,
+): string {
+  const { attempt } = run
+  if (end.kind !== 'retry') return writeStoredOutcome({ kind: end.kind, attempt })
+  return writeStoredOutcome({
+    kind: 'retry',
+    attempt,
+    failures: run.failures + 1,
+    runAtMs: endedAtMs + end.delayMs,
+  })
+}
+
+function withLostAttempts(run: StartedRun, facts: string): string {
+  return [...run.lostAttempts.map((attempt) => lostAttemptLine(run, attempt)), facts].join('\n')
+}
+
+function letterOf(
+  run: StartedRun,
+  end: Extract<RunEnd, { kind: 'dead' }>,
+  endedAtMs: number,
+): string[] {
+  return deadLetterFields({
+    job: run.job,
+    data: run.message,
+    enqueuedAtMs: run.enqueuedAtMs,
+    failures: run.failures,
+    death: {
+      reason: end.reason,
+      error: end.error,
+      attempt: run.attempt,
+      at: new Date(endedAtMs).toISOString(),
+    },
+  })
+}

@@ -1,0 +1,63 @@
+import type { RunMessage } from '@jadwal/domain'
+import type { Job } from 'bullmq'
+
+/** An attempt at a run as a worker got it from its queue. */
+export class StartedRun {
+  readonly queue: string
+  /** The holder's mark in the message's lock: the outcome counts only while it is there. */
+  readonly token: string
+  /** The payload as JSON, taken before a handler can change it. */
+  readonly payloadText: string
+  readonly startedAtMs: number
+  /** Numbers of earlier attempts that ended without a word. */
+  lostAttempts: readonly number[] = []
+  readonly #message: Job<RunMessage>
+
+  constructor(message: Job<RunMessage>, at: { queue: string; token: string; startedAtMs: number }) {
+    this.#message = message
+    this.queue = at.queue
+    this.token = at.token
+    this.startedAtMs = at.startedAtMs
+    this.payloadText = JSON.stringify(message.data.payload) ?? 'null'
+  }
+
+  get id(): string {
+    return this.#message.id ?? ''
+  }
+
+  get job(): string {
+    return this.#message.name
+  }
+
+  get message(): RunMessage {
+    return this.#message.data
+  }
+
+  /** Counted from 1; every start of the message is one. */
+  get attempt(): number {
+    return this.#message.attemptsStarted
+  }
+
+  /** How many attempts failed before this one. */
+  get failures(): number {
+    return this.#message.attemptsMade
+  }
+
+  get enqueuedAtMs(): number {
+    return this.#message.timestamp
+  }
+
+  get priority(): number {
+    return this.#message.priority
+  }
+
+  /** When a delayed run was due; undefined for one that was due at once. */
+  get runAtMs(): number | undefined {
+    const delayMs = this.#message.opts.delay
+    return delayMs ? this.#message.timestamp + delayMs : undefined
+  }
+
+  async progress(value: unknown): Promise<void> {
+    await this.#message.updateProgress(value as object)
+  }
+}

@@ -1,0 +1,28 @@
+import type { StoredOutcome } from './outcome-record.ts'
+
+/** So many starts without an outcome in a row end a run: it kills its workers, or none can keep its lock. */
+export const MAX_LOST_ATTEMPTS = 3
+
+export type TakeUp =
+  /** Call the handler. Earlier attempts in `lost` ended without a word. */
+  | { kind: 'run'; lost: readonly number[] }
+  /** A predecessor wrote the outcome and died: BullMQ only has to be told. */
+  | { kind: 'finish' }
+  | { kind: 'retry'; failures: number; runAtMs: number }
+  /** Too many attempts were lost. */
+  | { kind: 'dead'; lost: readonly number[] }
+
+/** What a worker does with a message that was started before, from what was stored of its last outcome. */
+export function takeUp(
+  run: { attempt: number; failures: number },
+  stored: StoredOutcome | undefined,
+): TakeUp {
+  if (stored?.kind === 'succeeded' || stored?.kind === 'dead') return { kind: 'finish' }
+  if (stored?.kind === 'retry' && run.failures < stored.failures)
+    return { kind: 'retry', failures: stored.failures, runAtMs: stored.runAtMs }
+  const first = (stored?.attempt ?? 0) + 1
+  const lost = Array.from({ length: Math.max(0, run.attempt - first) }, (_, i) => first + i)
+  // Old starts of a message that was parked for long are not worth a row each.
+  const shown = lost.slice(-MAX_LOST_ATTEMPTS)
+  return { kind: lost.length >= MAX_LOST_ATTEMPTS ? 'dead' : 'run', lost: shown }
+}

@@ -1,0 +1,166 @@
+import type { Clock, RunMessage } from '@jadwal/domain'
+import { DelayedError, type Job as Message, WaitingError, Worker } from 'bullmq'
+import type { Redis } from 'ioredis'
+import { bullKey, bullPrefix } from './keys.ts'
+import { OUTCOME_FIELD, readStoredOutcome, writeStoredOutcome } from './outcome-record.ts'
+import { outcomeScript } from './outcome-script.ts'
+import { OutcomeWriter } from './outcome-writer.ts'
+import { lostTooOften, type RunEnd } from './run-end.ts'
+import { runOutcome } from './run-outcome.ts'
+import { RetrySignal, retryWaitMs } from './run-retry.ts'
+import { StartedRun } from './run-start.ts'
+import { takeUp } from './run-take-up.ts'
+
+const PARK_MS = 60_000
+
+export interface RunWorkerOptions {
+  /** For everything but waiting; shared by all queues of a process. `maxRetriesPerRequest` must be null. */
+  redis: Redis
+  prefix: string
+  queue: string
+  concurrency: number
+  /** A run whose worker was not heard of for this long is taken up by another. */
+  lockMs: number
+  clock: Clock
+  /** The name of this worker in the history. */
+  instance: string
+  /** Makes an attempt. Must not reject. */
+  execute(run: StartedRun): Promise<RunEnd>
+  /** An attempt is over; `counted` is false when its outcome was refused or could not be written. */
+  onEnd(run: StartedRun, end: RunEnd, counted: boolean): void
+  /** The locks of these runs are lost: other workers may have them by now. */
+  onLost(runIds: readonly string[]): void
+  /** A message has a form that this version does not know; it waits a minute for a worker that does. */
+  onParked(runId: string): void
+  onError(error: Error): void
+}
+
+/**
+ * Takes the runs of one queue. The way of an attempt: BullMQ hands over the message; if it was started
+ * before, what is stored of its last outcome is looked at; `execute` makes the attempt; its outcome is
+ * written under the message's lock; only then BullMQ is told. Succeeded and dead runs are both completed
+ * messages to BullMQ, and it never fails one by itself. Whatever goes wrong on the way leaves the message
+ * as it is: its lock expires and another worker takes it up.
+ */
+export class RunWorker {
+  readonly #options: RunWorkerOptions
+  readonly #worker: Worker<RunMessage>
+  readonly #writer: OutcomeWriter
+
+  constructor(options: RunWorkerOptions) {
+    const { redis, prefix, queue, concurrency, lockMs, onError } = options
+    this.#options = options
+    this.#writer = new OutcomeWriter({ write: outcomeScript(redis, prefix, queue), onError })
+    // Two parameters: with a third BullMQ makes an AbortController for every message.
+    this.#worker = new Worker<RunMessage>(queue, (message, token) => this.#process(message, token), {
+      connection: redis,
+      prefix: bullPrefix(prefix, queue),
+      concurrency,
+      lockDuration: lockMs,
+      stalledInterval: Math.max(500, Math.floor(lockMs / 2)),
+      maxStalledCount: Number.MAX_SAFE_INTEGER,
+      removeOnComplete: { count: 0 },
+      runRetryDelay: 1_000,
+      autorun: false,
+      settings: { backoffStrategy: retryWaitMs },
+    })
+    this.#worker.on('error', (error) => {
+      if (!error.message.startsWith('could not renew lock')) onError(error)
+    })
+    this.#worker.on('lockRenewalFailed', (ids) => options.onLost(ids))
+  }
+
+  /** Begins to take runs. */
+  start(): void {
+    this.#worker.run().catch((error: unknown) => this.#failed(error))
+  }
+
+  /** Takes no more runs for now; at most one that is being fetched still comes. */
+  async pause(): Promise<void> {
+    await this.#worker.pause(true)
+  }
+
+  async resume(): Promise<void> {
+    await this.#worker.resume()
+  }
+
+  /** Takes no more runs; resolves when those in hand have ended and BullMQ knows. Waits while Redis is away. */
+  async close(): Promise<void> {
+    await this.#worker.close()
+  }
+
+  async #process(message: Message<RunMessage>, token = ''): Promise<void> {
+    const { clock, queue, execute, onEnd } = this.#options
+    if (message.data?.v !== 1) return this.#park(message, token)
+    const run = new StartedRun(message, { queue, token, startedAtMs: clock.now().getTime() })
+    const end = run.attempt === 1 ? await execute(run) : await this.#takeUp(run)
+    if (end === 'finished') return
+    if (end.kind === 'lost') {
+      onEnd(run, end, false)
+      throw new WaitingError()
+    }
+    const witness = { worker: this.#options.instance, endedAtMs: clock.now().getTime() }
+    const counted = await this.#writer.write(runOutcome(run, end, witness))
+    onEnd(run, end, counted)
+    if (!counted) throw new WaitingError()
+    if (end.kind === 'retry') throw new RetrySignal(end.error, end.delayMs)
+    if (end.kind === 'drained') await this.#putBack(() => message.moveToWait(token))
+  }
+
+  async #takeUp(run: StartedRun): Promise<RunEnd | 'finished'> {
+    const { redis, prefix, queue, clock, execute } = this.#options
+    let stored: string | null
+    try {
+      stored = await redis.hget(bullKey(prefix, queue, run.id), OUTCOME_FIELD)
+    } catch (error) {
+      this.#failed(error)
+      return { kind: 'lost' }
+    }
+    const next = takeUp(run, readStoredOutcome(stored))
+    switch (next.kind) {
+      case 'finish':
+        return 'finished'
+      case 'retry': {
+        const { failures, runAtMs } = next
+        const record = { kind: 'retry', attempt: run.attempt, failures, runAtMs } as const
+        await this.#note(run.id, run.token, writeStoredOutcome(record))
+        throw new RetrySignal(undefined, Math.max(0, runAtMs - clock.now().getTime()))
+      }
+      case 'dead':
+        run.lostAttempts = next.lost
+        return lostTooOften(next.lost)
+      case 'run':
+        run.lostAttempts = next.lost
+        return execute(run)
+    }
+  }
+
+  async #park(message: Message<RunMessage>, token: string): Promise<void> {
+    const id = message.id ?? ''
+    this.#options.onParked(id)
+    const record = { kind: 'parked', attempt: message.attemptsStarted } as const
+    await this.#note(id, token, writeStoredOutcome(record))
+    const dueAtMs = this.#options.clock.now().getTime() + PARK_MS
+    await this.#putBack(() => message.moveToDelayed(dueAtMs, token), new DelayedError())
+  }
+
+  /** Stores an outcome of which there is nothing to tell. */
+  async #note(id: string, token: string, stored: string): Promise<void> {
+    const counted = await this.#writer.write({ id, token, stored, facts: '' })
+    if (!counted) throw new WaitingError()
+  }
+
+  /** Always throws: BullMQ takes the error for the word that the message is where it belongs. */
+  async #putBack(move: () => Promise<unknown>, done: Error = new WaitingError()): Promise<never> {
+    try {
+      await move()
+    } catch (error) {
+      this.#failed(error)
+    }
+    throw done
+  }
+
+  #failed(error: unknown): void {
+    this.#options.onError(error instanceof Error ? error : new Error(String(error)))
+  }
+}

@@ -1,0 +1,102 @@
+import {
+  type Clock,
+  revision,
+  type RunError,
+  type RunFact,
+  RunMessage,
+} from '@jadwal/domain'
+import type { Redis } from 'ioredis'
+import { z } from 'zod'
+import { deadLetterFields } from './dead-letter.ts'
+import { bullKey } from './keys.ts'
+import { safeJson } from './run-fact.ts'
+import { type Abandoned, endAbandoned } from './sweep-script.ts'
+
+const AT_ONCE = 100
+
+export interface SweepDeps {
+  redis: Redis
+  prefix: string
+  queue: string
+  clock: Clock
+}
+
+/** What BullMQ keeps of a message, as far as the sweep needs it. Whatever is broken counts as absent. */
+const Hash = z.object({
+  name: z.string().catch('unknown'),
+  data: z.string().catch('{}'),
+  timestamp: z.coerce.number().catch(0),
+  priority: z.coerce.number().catch(0),
+  ats: z.coerce.number().catch(0),
+  atm: z.coerce.number().catch(0),
+  failedReason: z.string().catch('BullMQ gave no reason'),
+})
+type Hash = z.infer<typeof Hash>
+
+/**
+ * The net under the queue: BullMQ is told never to fail a message by itself, and whatever it failed all
+ * the same gets its fact and its dead letter here. Returns how many runs were ended so.
+ */
+export async function sweepFailed(deps: SweepDeps): Promise<number> {
+  const { redis, prefix, queue } = deps
+  let ended = 0
+  for (;;) {
+    const ids = await redis.zrange(bullKey(prefix, queue, 'failed'), 0, AT_ONCE - 1)
+    if (ids.length === 0) return ended
+    const messages = await Promise.all(ids.map((id) => readAbandoned(deps, id)))
+    ended += await endAbandoned(redis, { prefix, name: queue }, messages)
+  }
+}
+
+async function readAbandoned(deps: SweepDeps, id: string): Promise<Abandoned> {
+  const { redis, prefix, queue, clock } = deps
+  const hash = Hash.parse(await redis.hgetall(bullKey(prefix, queue, id)))
+  const now = clock.now().toISOString()
+  const error: RunError = { name: 'ExhaustedError', message: `BullMQ: ${hash.failedReason}` }
+  const data = parseData(hash.data)
+  const fact: RunFact = {
+    kind: 'run',
+    id,
+    revision: revision(hash.ats, 'dead'),
+    state: 'dead',
+    reason: 'exhausted',
+    job: hash.name,
+    queue,
+    ...factsOf(data),
+    priority: hash.priority,
+    enqueued_at: new Date(hash.timestamp).toISOString(),
+    attempt: hash.ats,
+    finished_at: now,
+    result: undefined,
+    error,
+    attempt_state: hash.ats > 0 ? 'lost' : undefined,
+    attempt_finished_at: now,
+  }
+  const death = { reason: 'exhausted', error, attempt: hash.ats, at: now } as const
+  const letter = { job: hash.name, data, enqueuedAtMs: hash.timestamp, failures: hash.atm, death }
+  return { id, fact: safeJson(JSON.stringify(fact)), letter: deadLetterFields(letter) }
+}
+
+function factsOf(data: object): Partial<RunFact> & { payload: unknown } {
+  const message = RunMessage.safeParse(data)
+  if (!message.success) return { payload: data }
+  const { payload, tick, labels, redriveOf } = message.data
+  return {
+    payload,
+    schedule_id: tick?.scheduleId,
+    schedule: tick?.schedule,
+    tick_at: tick?.at,
+    term: tick?.term,
+    labels,
+    redrive_of: redriveOf,
+  }
+}
+
+function parseData(text: string): object {
+  try {
+    const data: unknown = JSON.parse(text)
+    return data !== null && typeof data === 'object' ? data : { payload: data }
+  } catch {
+    return { payload: text }
+  }
+}

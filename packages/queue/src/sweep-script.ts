@@ -1,0 +1,63 @@
+import type { Redis } from 'ioredis'
+import { WRITE_DEAD_LETTER } from './dead-letter.ts'
+import { bullKey, deadKey, outboxKey } from './keys.ts'
+import { OUTCOME_FIELD } from './outcome-record.ts'
+
+/** A message that BullMQ gave up by itself. */
+export interface Abandoned {
+  id: string
+  fact: string
+  letter: readonly string[]
+}
+
+/*
+ * Ends runs whose messages lie in BullMQ's `failed`: one with a stored end only goes, any other gets its
+ * fact and its dead letter first. A message that is no longer there is passed over.
+ *   KEYS[1] failed (ZSET)  KEYS[2] outbox (STREAM)  KEYS[3] prefix of the message keys  KEYS[4] prefix of the dead letters' keys
+ *   ARGV    per message: id, fact, n, and n fields and values of the dead letter
+ *   Returns how many runs were ended as dead.
+ */
+const SCRIPT = `${WRITE_DEAD_LETTER}
+local ended, at = 0, 1
+while ARGV[at] do
+  local id, n = ARGV[at], tonumber(ARGV[at + 2])
+  if redis.call('ZREM', KEYS[1], id) == 1 then
+    local message = KEYS[3] .. id
+    local outcome = redis.call('HGET', message, '${OUTCOME_FIELD}') or ''
+    if not (string.find(outcome, ':succeeded', 1, true) or string.find(outcome, ':dead', 1, true)) then
+      redis.call('XADD', KEYS[2], '*', 'facts', ARGV[at + 1])
+      writeDeadLetter(KEYS[4], id, at + 3, n)
+      ended = ended + 1
+    end
+    redis.call('DEL', message, message .. ':lock', message .. ':logs', message .. ':dependencies',
+      message .. ':processed', message .. ':failed', message .. ':unsuccessful')
+  end
+  at = at + 3 + n
+end
+return ended
+`
+
+const COMMAND = 'jadwalEndAbandoned'
+
+type Scripted = Redis & { [COMMAND](...args: string[]): Promise<number> }
+
+/** Ends runs that BullMQ gave up; returns how many of them had not ended before. */
+export async function endAbandoned(
+  redis: Redis,
+  queue: { prefix: string; name: string },
+  messages: readonly Abandoned[],
+): Promise<number> {
+  redis.defineCommand(COMMAND, { numberOfKeys: 4, lua: SCRIPT })
+  const { prefix, name } = queue
+  const keys = [
+    bullKey(prefix, name, 'failed'),
+    outboxKey(prefix, name),
+    bullKey(prefix, name, ''),
+    deadKey(prefix, name, ''),
+  ]
+  const args = messages.flatMap(({ id, fact, letter }) => [
+    ...[id, fact, String(letter.length)],
+    ...letter,
+  ])
+  return (redis as Scripted)[COMMAND](...keys, ...args)
+}
