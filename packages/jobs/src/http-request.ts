@@ -27,7 +27,7 @@ export const HttpRequestPayload = z.strictObject({
       'must carry no user or password: use the header authorization with {"secret": "NAME"}',
     ),
   headers: z.record(HeaderName, z.string()).optional(),
-  body: z.unknown().describe('A text is sent as it is, anything else as JSON.'),
+  body: z.unknown().optional().describe('A text is sent as it is, anything else as JSON.'),
   hmac: z
     .union([
       z.string().min(1),
