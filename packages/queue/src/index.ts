@@ -48,3 +48,11 @@ export { RunWorker, type RunWorkerOptions } from './run-worker.ts'
 export { sweepFailed, type SweepDeps } from './sweep-failed.ts'
 export { publishHeartbeat, removeHeartbeat } from './worker-heartbeat.ts'
 export { openWorkerRedis } from './worker-redis.ts'
+export { findRunInRedis } from './find-run.ts'
+export {
+  countQueues,
+  countTermsOutbox,
+  MESSAGE_STATES,
+  type MessageState,
+  type QueueCounts,
+} from './queue-counts.ts'

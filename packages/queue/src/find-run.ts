@@ -1,0 +1,182 @@
+import { Fact, type RunFact, RunMessage, revision, type RunState } from '@jadwal/domain'
+import type { Redis } from 'ioredis'
+import { DeadLetter } from './dead-letter.ts'
+import { bullKey, deadKey, outboxKey } from './keys.ts'
+import { OUTCOME_FIELD, readStoredOutcome } from './outcome-record.ts'
+
+/** How many of the newest entries of each outbox are looked through. */
+const OUTBOX_ENTRIES = 500
+
+/**
+ * What Redis knows of a run, told as a fact; undefined when it knows nothing.
+ *
+ * A run goes from its message to the outbox to Postgres. So the places are looked at in this order and
+ * Postgres is read after them: a run that moves meanwhile is met further on, never missed.
+ * A message that waits, runs or retries is told by where it lies. Of one that has ended, the fact in
+ * the outbox is told, else its dead letter.
+ */
+export async function findRunInRedis(
+  redis: Redis,
+  prefix: string,
+  { queues, id }: { queues: readonly string[]; id: string },
+): Promise<RunFact | undefined> {
+  const where = await queueOfMessage(redis, prefix, { queues, id })
+  const told =
+    where.live === undefined
+      ? undefined
+      : await readMessage(redis, prefix, { queue: where.live, id })
+  if (told) return told
+  const recorded = await readOutboxes(redis, prefix, { queues, id })
+  if (recorded) return recorded
+  return where.dead === undefined
+    ? undefined
+    : await readDeadLetter(redis, prefix, { queue: where.dead, id })
+}
+
+/** The queue whose messages, and the one whose dead letters, have the id. */
+async function queueOfMessage(
+  redis: Redis,
+  prefix: string,
+  { queues, id }: { queues: readonly string[]; id: string },
+): Promise<{ live?: string; dead?: string }> {
+  const pipeline = redis.pipeline()
+  for (const queue of queues) {
+    pipeline.exists(bullKey(prefix, queue, id)).exists(deadKey(prefix, queue, id))
+  }
+  const replies = (await pipeline.exec()) ?? []
+  const holds = replies.map(([error, value]) => {
+    if (error) throw error
+    return value === 1
+  })
+  const live = queues.find((_, at) => holds[at * 2])
+  const dead = queues.find((_, at) => holds[at * 2 + 1])
+  return { ...(live === undefined ? {} : { live }), ...(dead === undefined ? {} : { dead }) }
+}
+
+/** The fact of a message that has not ended. Its hash and its place are read at one instant. */
+async function readMessage(
+  redis: Redis,
+  prefix: string,
+  { queue, id }: { queue: string; id: string },
+): Promise<RunFact | undefined> {
+  const replies = await redis
+    .multi()
+    .hgetall(bullKey(prefix, queue, id))
+    .lpos(bullKey(prefix, queue, 'active'), id)
+    .zscore(bullKey(prefix, queue, 'delayed'), id)
+    .zscore(bullKey(prefix, queue, 'failed'), id)
+    .zscore(bullKey(prefix, queue, 'completed'), id)
+    .exec()
+  const [hash, active, delayed, failed, completed] = (replies ?? []).map(([error, value]) => {
+    if (error) throw error
+    return value
+  }) as [Record<string, string>, number | null, string | null, string | null, string | null]
+  const message = RunMessage.safeParse(parseJson(hash['data']))
+  // The outcome is written before BullMQ is told, so an ended run's fact is in the outbox.
+  if (!message.success || failed !== null || completed !== null || hasEnded(hash[OUTCOME_FIELD]))
+    return undefined
+  const attempt = Number(hash['ats'] ?? 0)
+  const isRunning = active !== null
+  const state: RunState = isRunning
+    ? 'running'
+    : Number(hash['atm'] ?? 0) > 0
+      ? 'retrying'
+      : 'queued'
+  // BullMQ's score of a delayed message: ms * 4096 and a sequence number.
+  const runAtMs = delayed === null ? undefined : Math.floor(Number(delayed) / 4_096)
+  return fact(hash, message.data, {
+    id,
+    queue,
+    state,
+    attempt,
+    revision: revision(attempt, state),
+    ...(runAtMs === undefined ? {} : { run_at: instant(runAtMs) }),
+    ...(isRunning && hash['processedOn'] !== undefined
+      ? { started_at: instant(Number(hash['processedOn'])), attempt_state: 'running' }
+      : {}),
+    ...(isRunning && hash['pb'] !== undefined ? { worker: hash['pb'] } : {}),
+  })
+}
+
+/** The highest fact of the run that still waits for the recorder. */
+async function readOutboxes(
+  redis: Redis,
+  prefix: string,
+  { queues, id }: { queues: readonly string[]; id: string },
+): Promise<RunFact | undefined> {
+  let latest: RunFact | undefined
+  for (const queue of queues) {
+    const entries = await redis.xrevrange(
+      outboxKey(prefix, queue),
+      '+',
+      '-',
+      'COUNT',
+      OUTBOX_ENTRIES,
+    )
+    for (const line of entries.flatMap(([, fields]) => (fields[1] ?? '').split('\n'))) {
+      if (!line.includes(id)) continue
+      const parsed = Fact.safeParse(parseJson(line))
+      if (!parsed.success || parsed.data.kind !== 'run' || parsed.data.id !== id) continue
+      if (latest === undefined || parsed.data.revision > latest.revision) latest = parsed.data
+    }
+  }
+  return latest
+}
+
+async function readDeadLetter(
+  redis: Redis,
+  prefix: string,
+  { queue, id }: { queue: string; id: string },
+): Promise<RunFact | undefined> {
+  const hash = await redis.hgetall(deadKey(prefix, queue, id))
+  const letter = DeadLetter.safeParse(parseJson(hash['data']))
+  if (!letter.success) return undefined
+  const { reason, error, attempt, at } = letter.data.death
+  return fact(hash, letter.data, {
+    id,
+    queue,
+    state: 'dead',
+    attempt,
+    revision: revision(attempt, 'dead'),
+    reason,
+    error: error ?? null,
+    finished_at: at,
+  })
+}
+
+type Told = Pick<RunFact, 'id' | 'queue' | 'state' | 'attempt' | 'revision'> & Partial<RunFact>
+
+function fact(hash: Record<string, string>, message: RunMessage, told: Told): RunFact {
+  return {
+    kind: 'run',
+    job: hash['name'] ?? '',
+    payload: message.payload,
+    result: null,
+    priority: Number(hash['priority'] ?? 0),
+    enqueued_at: instant(Number(hash['timestamp'] ?? 0)),
+    schedule_id: message.tick?.scheduleId ?? null,
+    schedule: message.tick?.schedule ?? null,
+    tick_at: message.tick?.at ?? null,
+    term: message.tick?.term ?? null,
+    labels: message.labels ?? null,
+    redrive_of: message.redriveOf ?? null,
+    ...told,
+  }
+}
+
+function hasEnded(outcome: string | undefined): boolean {
+  const kind = readStoredOutcome(outcome ?? null)?.kind
+  return kind === 'succeeded' || kind === 'dead'
+}
+
+function instant(ms: number): string {
+  return new Date(ms).toISOString()
+}
+
+function parseJson(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? '')
+  } catch {
+    return undefined
+  }
+}
