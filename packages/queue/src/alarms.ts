@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { nextTick, parseCadenceKey, TICKS_QUEUE } from '@jadwal/domain'
-import { type ConnectionOptions, Queue, Worker } from 'bullmq'
+import { type ConnectionOptions, Worker } from 'bullmq'
 import { openRedis, producerConnection, workerConnection } from './connections.ts'
 import type { Redis } from 'ioredis'
 import { bullKey, bullPrefix } from './keys.ts'
+import { QueueOpener } from './open-queue.ts'
 
 /**
  * The repeatable messages of the queue `ticks`: one BullMQ job scheduler per distinct cadence. A
@@ -40,19 +41,13 @@ function repeatStrategy(millis: number, options: { pattern?: string }): number {
 export class Alarms {
   readonly #options: AlarmsOptions
   readonly #redis: Redis
-  readonly #queue: Queue
+  readonly #opener: QueueOpener
   #worker: Worker | undefined
 
   constructor(options: AlarmsOptions) {
     this.#options = options
     this.#redis = openRedis(producerConnection(options.url), options.onError)
-    this.#queue = new Queue(TICKS_QUEUE, {
-      connection: this.#redis,
-      prefix: bullPrefix(options.prefix, TICKS_QUEUE),
-      skipWaitingForReady: true,
-      settings: { repeatStrategy },
-    })
-    this.#queue.on('error', options.onError)
+    this.#opener = new QueueOpener(this.#redis, options.onError)
   }
 
   /** Calls `wake` at each alarm, until `stopListening`. */
@@ -94,23 +89,27 @@ export class Alarms {
     cadenceKeys: Iterable<string>,
     nowMs: number,
   ): Promise<{ upserted: number; removed: number }> {
+    const queue = await this.#opener.open(TICKS_QUEUE, {
+      prefix: bullPrefix(this.#options.prefix, TICKS_QUEUE),
+      settings: { repeatStrategy },
+    })
     const wanted = new Map([...cadenceKeys].map((key) => [alarmId(key), key]))
     const { sound, others } = await this.#inspect(wanted, nowMs)
     const missing = [...wanted].filter(([id]) => !sound.has(id))
     for (const [id, pattern] of missing) {
-      await this.#queue.upsertJobScheduler(
+      await queue.upsertJobScheduler(
         id,
         { pattern },
         { name: 'tick', opts: { removeOnComplete: true, removeOnFail: true } },
       )
     }
-    for (const id of others) await this.#queue.removeJobScheduler(id)
+    for (const id of others) await queue.removeJobScheduler(id)
     return { upserted: missing.length, removed: others.length }
   }
 
   async close(): Promise<void> {
     await this.stopListening()
-    await this.#queue.close().catch(() => undefined)
+    await this.#opener.close()
     this.#redis.disconnect()
   }
 

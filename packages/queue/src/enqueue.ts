@@ -8,12 +8,13 @@ import {
   revision,
   systemClock,
 } from '@jadwal/domain'
-import { Queue } from 'bullmq'
+import type { Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { openRedis, producerConnection, redisReady } from './connections.ts'
 import { PayloadTooLargeError, RedisUnavailableError, TryLaterError } from './errors.ts'
 import { bullPrefix, outboxKey } from './keys.ts'
 import { createMemoryGauge, PRODUCERS_STOP_AT } from './memory-watch.ts'
+import { QueueOpener } from './open-queue.ts'
 import { registerQueues } from './registry.ts'
 import { runMessageOptions } from './run-message.ts'
 
@@ -71,24 +72,13 @@ export function createProducer(deps: ProducerDeps): Producer {
   const { prefix, clock = systemClock } = deps
   const redis = openRedis(producerConnection(deps.url), deps.onError)
   const memoryUse = createMemoryGauge(redis, clock)
-  const queues = new Map<string, Promise<Queue>>()
+  const opener = new QueueOpener(redis, deps.onError)
+  const registered = new Set<string>()
 
-  function queueOf(name: string): Promise<Queue> {
-    const known = queues.get(name)
-    if (known) return known
-    const opening = registerQueues(redis, prefix, [name]).then(() => {
-      const queue = new Queue(name, {
-        connection: redis,
-        prefix: bullPrefix(prefix, name),
-        skipMetasUpdate: true,
-        skipWaitingForReady: true,
-      })
-      queue.on('error', deps.onError)
-      return queue
-    })
-    queues.set(name, opening)
-    opening.catch(() => queues.delete(name))
-    return opening
+  async function queueOf(name: string): Promise<Queue> {
+    if (!registered.has(name)) await registerQueues(redis, prefix, [name])
+    registered.add(name)
+    return await opener.open(name, { prefix: bullPrefix(prefix, name), skipMetasUpdate: true })
   }
 
   async function enqueueMany(
@@ -125,9 +115,7 @@ export function createProducer(deps: ProducerDeps): Producer {
       return id
     },
     async close() {
-      const opened = await Promise.allSettled(queues.values())
-      const open = opened.flatMap((queue) => (queue.status === 'fulfilled' ? [queue.value] : []))
-      await Promise.allSettled(open.map((queue) => queue.close()))
+      await opener.close()
       redis.disconnect()
     },
   }

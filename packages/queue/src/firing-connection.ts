@@ -1,10 +1,19 @@
-import { Queue } from 'bullmq'
+import { Job, type JobsOptions, type Queue } from 'bullmq'
 import type { ChainableCommander, Redis } from 'ioredis'
 import { leaderConnection, openRedis } from './connections.ts'
 import { bullPrefix } from './keys.ts'
+import { QueueOpener } from './open-queue.ts'
 
 /** BullMQ's scripts that a run's message may need. */
 const ADD_SCRIPTS = /^(addStandardJob|addDelayedJob|addPrioritizedJob):/
+
+/** What BullMQ calls a job. */
+export interface Message {
+  id: string
+  name: string
+  data: unknown
+  options: JobsOptions
+}
 
 /** The parts of BullMQ's Redis backend that its types keep to itself. */
 interface Backend {
@@ -18,7 +27,9 @@ interface Backend {
  */
 export class FiringConnection {
   readonly redis: Redis
-  readonly queue: Queue
+  readonly #opener: QueueOpener
+  readonly #name: string
+  readonly #prefix: string
   closes = 0
 
   constructor(options: {
@@ -32,29 +43,32 @@ export class FiringConnection {
     this.redis.on('close', () => {
       this.closes += 1
     })
-    this.queue = new Queue(options.queue, {
-      connection: this.redis,
-      prefix: bullPrefix(options.prefix, options.queue),
-      skipMetasUpdate: true,
-      skipWaitingForReady: true,
-    })
-    this.queue.on('error', options.onError)
+    this.#opener = new QueueOpener(this.redis, options.onError)
+    this.#name = options.queue
+    this.#prefix = bullPrefix(options.prefix, options.queue)
   }
 
   /**
-   * A MULTI that takes BullMQ messages (`job.addJob(tx)`). It begins by loading BullMQ's add scripts:
-   * on a script cache that was flushed a NOSCRIPT would lose that message alone, since MULTI does not
-   * roll back.
+   * A MULTI that adds BullMQ messages. It begins by loading BullMQ's add scripts: on a script cache
+   * that was flushed a NOSCRIPT would lose that message alone, since MULTI does not roll back.
    */
-  async multi(): Promise<ChainableCommander> {
-    const client = await (this.queue.getBackend() as unknown as Backend).client
+  async multi(messages: readonly Message[]): Promise<ChainableCommander> {
+    const queue = await this.#opener.open(this.#name, {
+      prefix: this.#prefix,
+      skipMetasUpdate: true,
+    })
+    const client = await (queue.getBackend() as unknown as Backend).client
     const tx = client.multi()
     for (const lua of this.#addScripts()) tx.script('LOAD', lua)
+    for (const { id, name, data, options } of messages) {
+      const job = new Job(queue as Queue, name, data, options, id)
+      await job.addJob(tx as unknown as Parameters<typeof job.addJob>[0], {})
+    }
     return tx
   }
 
   async close(): Promise<void> {
-    await this.queue.close().catch(() => undefined)
+    await this.#opener.close()
     this.redis.disconnect()
   }
 

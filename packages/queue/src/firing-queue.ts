@@ -1,5 +1,5 @@
 import type { RunId, RunMessage, ScheduleId } from '@jadwal/domain'
-import { Job, type JobsOptions } from 'bullmq'
+import type { JobsOptions } from 'bullmq'
 import { LeaseLostError } from './errors.ts'
 import { FiringConnection } from './firing-connection.ts'
 import { bullKey, lastTicksKey, outboxKey } from './keys.ts'
@@ -153,20 +153,16 @@ export class FiringQueue {
   }
 
   async #transaction(plans: readonly TickPlan[], nowIso: string) {
-    const tx = await this.#connection.multi()
-    for (const { runs } of plans) {
-      for (const run of runs) {
-        const message = new Job(this.#connection.queue, run.job, run.message, run.options, run.id)
-        await message.addJob(tx as unknown as Parameters<typeof message.addJob>[0], {})
-      }
-    }
-    tx.hset(
-      this.#lastTicks,
-      plans.flatMap(({ scheduleId, lastMs }) => [
-        scheduleId,
-        formatLastTick({ ms: lastMs, moved: false }),
-      ]),
+    const runs = plans.flatMap((plan) => plan.runs)
+    const tx = await this.#connection.multi(
+      runs.map(({ id, job, message, options }) => ({ id, name: job, data: message, options })),
     )
+    // @NOTE not tx.hset: BullMQ's MULTI has one of its own, which takes an object and nothing else.
+    const lasts = plans.flatMap(({ scheduleId, lastMs }) => [
+      scheduleId,
+      formatLastTick({ ms: lastMs, moved: false }),
+    ])
+    tx.call('HSET', this.#lastTicks, ...lasts)
     const base = bullKey(this.#prefix, this.#name, '')
     const skips = plans.flatMap((plan) => plan.skips).join('\n')
     const ticks = plans.flatMap((plan) => plan.runs.flatMap((run) => verdictArguments(plan, run)))
