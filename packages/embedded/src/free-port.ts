@@ -1,22 +1,44 @@
 import { createServer } from 'node:net'
 
 const HIGHEST_PORT = 65_535
+const START_TRIES = 5
 
-/** A free TCP port of 127.0.0.1: the first one from `preferred` on, or any when it is 0. */
-export async function freePort(preferred = 0): Promise<number> {
-  if (preferred === 0) return listenOnce(0)
+/** A free TCP port: the first one from `preferred` on, or any when that is 0. */
+export async function freePort(preferred = 0, host = '127.0.0.1'): Promise<number> {
+  if (preferred === 0) return listenOnce(0, host)
   for (let port = preferred; port <= HIGHEST_PORT; port += 1) {
-    const free = await listenOnce(port).catch(() => undefined)
+    const free = await listenOnce(port, host).catch(ifTaken)
     if (free !== undefined) return free
   }
-  throw new Error(`no port from ${preferred} to ${HIGHEST_PORT} is free on 127.0.0.1`)
+  throw new Error(`no port from ${preferred} to ${HIGHEST_PORT} is free on ${host}`)
 }
 
-function listenOnce(port: number): Promise<number> {
+/** Starts something on a free port; on another one when somebody else was faster. */
+export async function onFreePort<T>(
+  preferred: number,
+  start: (port: number) => Promise<T>,
+): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    const port = await freePort(preferred)
+    try {
+      return await start(port)
+    } catch (error) {
+      const taken =
+        error instanceof Error && /address already in use|EADDRINUSE/i.test(error.message)
+      if (!taken || tries === START_TRIES) throw error
+    }
+  }
+}
+
+function ifTaken(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'EADDRINUSE' && error.code !== 'EACCES') throw error
+}
+
+function listenOnce(port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()
     server.once('error', reject)
-    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => {
+    server.listen({ port, host, exclusive: true }, () => {
       const address = server.address()
       const taken = typeof address === 'object' && address ? address.port : port
       server.close(() => resolve(taken))

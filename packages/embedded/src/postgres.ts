@@ -2,10 +2,16 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { freePort } from './free-port.ts'
-import { findPostgresBinaries } from './postgres-binaries.ts'
+import { onFreePort } from './free-port.ts'
+import { findPostgresBinaries, type PostgresBinaries } from './postgres-binaries.ts'
 import { cleanEnv, initCluster, makeClusterFolder } from './postgres-folder.ts'
-import { identifyProcess, signalProcess, stopProcess, waitForEnd } from './process-identity.ts'
+import {
+  identifyProcess,
+  type ProcessIdentity,
+  signalProcess,
+  stopProcess,
+  waitForEnd,
+} from './process-identity.ts'
 import { type ServerProcess, spawnServer } from './server-process.ts'
 import { unprivilegedUser } from './unprivileged-user.ts'
 
@@ -43,29 +49,39 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
   const folder = makeClusterFolder(options.folder)
   await stopLeftover(folder)
   await initCluster(folder, binaries, options.password)
-  const port = await freePort(options.port)
-  const settings = Object.entries({ port: String(port), ...options.settings })
-  const server = await spawnServer({
+  return onFreePort(options.port ?? 0, async (port) => {
+    const server = await launch({ ...options, folder, port }, binaries)
+    const address = `postgres://postgres:${encodeURIComponent(options.password)}@127.0.0.1:${port}`
+    await createDatabase(server, `${address}/postgres`, options.database)
+    const url = `${address}/${options.database}`
+    return { url, port, server, stop: () => stopPostgres(server.identity) }
+  })
+}
+
+function launch(
+  options: PostgresOptions & { port: number },
+  binaries: PostgresBinaries,
+): Promise<ServerProcess> {
+  const settings = Object.entries({ port: String(options.port), ...options.settings })
+  return spawnServer({
     file: binaries.postgres,
-    args: ['-D', folder, ...settings.flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+    args: [
+      '-D',
+      options.folder,
+      ...settings.flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+    ],
     logFile: options.logFile,
     cwd: '/',
     env: cleanEnv(),
     user: unprivilegedUser(),
   })
-  const address = `postgres://postgres:${encodeURIComponent(options.password)}@127.0.0.1:${port}`
-  await createDatabase(server, `${address}/postgres`, options.database)
-  return {
-    url: `${address}/${options.database}`,
-    port,
-    server,
-    async stop() {
-      await signalProcess(server.identity, 'SIGINT')
-      if (await waitForEnd(server.identity, STOP_TIMEOUT_MS)) return
-      // SIGQUIT is Postgres' immediate shutdown: recovery repairs at the next start, children end too.
-      await stopProcess(server.identity, 'SIGQUIT', 5_000)
-    },
-  }
+}
+
+async function stopPostgres(identity: ProcessIdentity): Promise<void> {
+  await signalProcess(identity, 'SIGINT')
+  if (await waitForEnd(identity, STOP_TIMEOUT_MS)) return
+  // SIGQUIT is Postgres' immediate shutdown: recovery repairs at the next start, children end too.
+  await stopProcess(identity, 'SIGQUIT', 5_000)
 }
 
 async function createDatabase(server: ServerProcess, url: string, name: string): Promise<void> {
@@ -101,8 +117,7 @@ async function stopLeftover(folder: string): Promise<void> {
   const [pid, dataFolder] = file.split('\n')
   const identity = await identifyProcess(Number(pid))
   if (!identity || dataFolder !== folder || !(await isPostgres(identity.pid))) return
-  await signalProcess(identity, 'SIGINT')
-  if (!(await waitForEnd(identity, STOP_TIMEOUT_MS))) await stopProcess(identity, 'SIGQUIT', 5_000)
+  await stopPostgres(identity)
 }
 
 /** After a restart of the machine the pid may belong to a stranger. */

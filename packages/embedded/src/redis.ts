@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { freePort } from './free-port.ts'
+import { onFreePort } from './free-port.ts'
 import { isAlive, type ProcessIdentity, stopProcess } from './process-identity.ts'
 import { type RedisBinary, redisEnv } from './redis-binary.ts'
 import { type ServerProcess, spawnServer } from './server-process.ts'
@@ -37,7 +37,10 @@ const STOP_TIMEOUT_MS = 20_000
 export async function startRedis(options: RedisServerOptions): Promise<EmbeddedRedis> {
   await mkdir(options.folder, { recursive: true, mode: 0o700 })
   await stopLeftover(options.folder)
-  const port = await freePort(options.port)
+  return onFreePort(options.port ?? 0, (port) => launch(options, port))
+}
+
+async function launch(options: RedisServerOptions, port: number): Promise<EmbeddedRedis> {
   const configFile = join(options.folder, 'redis.conf')
   await writeFile(configFile, configOf(options, port), { mode: 0o600 })
   const server = await spawnServer({

@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, renameSync, statSync } from 'node:fs'
 import { type ProcessIdentity, identifyProcess } from './process-identity.ts'
+
+const LONG_LOG_BYTES = 10 * 1024 * 1024
 
 export interface ServerCommand {
   file: string
@@ -24,6 +26,7 @@ export interface ServerProcess {
 
 /** Spawns a server. Throws when the program cannot be run at all. */
 export async function spawnServer(command: ServerCommand): Promise<ServerProcess> {
+  setAsideLongLog(command.logFile)
   const log = openSync(command.logFile, 'a', 0o600)
   const child = spawn(command.file, command.args, {
     detached: true,
@@ -51,6 +54,11 @@ export async function spawnServer(command: ServerCommand): Promise<ServerProcess
       throw new Error(`${command.file} ended at its start: ${logTail(command.logFile)}`)
     },
   }
+}
+
+function setAsideLongLog(file: string): void {
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0
+  if (size > LONG_LOG_BYTES) renameSync(file, `${file}.old`)
 }
 
 /** The last lines of a server's log. */
