@@ -5,19 +5,13 @@ import type { RunEnd } from './run-end.ts'
 import { lostAttemptLine, runFactLine, type RunNews } from './run-fact.ts'
 import type { StartedRun } from './run-start.ts'
 
-/** Who says it, and when the attempt ended (ms since the epoch). */
-export interface Witness {
-  worker: string
-  endedAtMs: number
-}
-
-/** What is to be written of an attempt's end. */
+/** What is to be written of an attempt that has ended, as told by a worker. */
 export function runOutcome(
   run: StartedRun,
   end: Exclude<RunEnd, { kind: 'lost' }>,
-  witness: Witness,
+  worker: string,
 ): Outcome {
-  const { worker, endedAtMs } = witness
+  const { endedAtMs } = run
   const facts = runFactLine(run, worker, newsOf(end, endedAtMs))
   const outcome: Outcome = {
     id: run.id,

@@ -9,6 +9,8 @@ export class StartedRun {
   /** The payload as JSON, taken before a handler can change it. */
   readonly payloadText: string
   readonly startedAtMs: number
+  /** When the attempt ended; 0 while it goes on. */
+  endedAtMs = 0
   /** Numbers of earlier attempts that ended without a word. */
   lostAttempts: readonly number[] = []
   readonly #message: Job<RunMessage>
@@ -51,10 +53,13 @@ export class StartedRun {
     return this.#message.priority
   }
 
+  get dueAtMs(): number {
+    return this.#message.timestamp + (this.#message.opts.delay ?? 0)
+  }
+
   /** When a delayed run was due; undefined for one that was due at once. */
   get runAtMs(): number | undefined {
-    const delayMs = this.#message.opts.delay
-    return delayMs ? this.#message.timestamp + delayMs : undefined
+    return this.#message.opts.delay ? this.dueAtMs : undefined
   }
 
   async progress(value: unknown): Promise<void> {

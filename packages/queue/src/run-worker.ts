@@ -52,18 +52,22 @@ export class RunWorker {
     this.#options = options
     this.#writer = new OutcomeWriter({ write: outcomeScript(redis, prefix, queue), onError })
     // Two parameters: with a third BullMQ makes an AbortController for every message.
-    this.#worker = new Worker<RunMessage>(queue, (message, token) => this.#process(message, token), {
-      connection: redis,
-      prefix: bullPrefix(prefix, queue),
-      concurrency,
-      lockDuration: lockMs,
-      stalledInterval: Math.max(500, Math.floor(lockMs / 2)),
-      maxStalledCount: Number.MAX_SAFE_INTEGER,
-      removeOnComplete: { count: 0 },
-      runRetryDelay: 1_000,
-      autorun: false,
-      settings: { backoffStrategy: retryWaitMs },
-    })
+    this.#worker = new Worker<RunMessage>(
+      queue,
+      (message, token) => this.#process(message, token),
+      {
+        connection: redis,
+        prefix: bullPrefix(prefix, queue),
+        concurrency,
+        lockDuration: lockMs,
+        stalledInterval: Math.max(500, Math.floor(lockMs / 2)),
+        maxStalledCount: Number.MAX_SAFE_INTEGER,
+        removeOnComplete: { count: 0 },
+        runRetryDelay: 1_000,
+        autorun: false,
+        settings: { backoffStrategy: retryWaitMs },
+      },
+    )
     this.#worker.on('error', (error) => {
       if (!error.message.startsWith('could not renew lock')) onError(error)
     })
@@ -90,17 +94,17 @@ export class RunWorker {
   }
 
   async #process(message: Message<RunMessage>, token = ''): Promise<void> {
-    const { clock, queue, execute, onEnd } = this.#options
+    const { clock, queue, instance, execute, onEnd } = this.#options
     if (message.data?.v !== 1) return this.#park(message, token)
     const run = new StartedRun(message, { queue, token, startedAtMs: clock.now().getTime() })
     const end = run.attempt === 1 ? await execute(run) : await this.#takeUp(run)
     if (end === 'finished') return
+    run.endedAtMs = clock.now().getTime()
     if (end.kind === 'lost') {
       onEnd(run, end, false)
       throw new WaitingError()
     }
-    const witness = { worker: this.#options.instance, endedAtMs: clock.now().getTime() }
-    const counted = await this.#writer.write(runOutcome(run, end, witness))
+    const counted = await this.#writer.write(runOutcome(run, end, instance))
     onEnd(run, end, counted)
     if (!counted) throw new WaitingError()
     if (end.kind === 'retry') throw new RetrySignal(end.error, end.delayMs)

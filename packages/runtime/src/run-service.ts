@@ -27,7 +27,7 @@ export interface Service<C extends ServiceConfig> {
   env: NodeJS.ProcessEnv
   /** Throws `ConfigError`. */
   readConfig: (env: NodeJS.ProcessEnv) => C
-  /** The composition root. Throws `UnavailableError` when a server that it needs does not answer. */
+  /** The composition root. Throws `ConfigError`, or `UnavailableError` when a server that it needs does not answer. */
   start: (config: C, context: ServiceContext) => Promise<Lifecycle>
 }
 
@@ -51,7 +51,7 @@ export async function runService<C extends ServiceConfig>(service: Service<C>): 
     config = service.readConfig(service.env)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    complain(service.name, `wrong environment\n${error.message.replaceAll(/^/gm, '  ')}`)
+    complainOfConfig(service.name, error)
     process.exit(EXIT.config)
   }
   process.exit(await live(service, config))
@@ -80,6 +80,10 @@ async function live<C extends ServiceConfig>(service: Service<C>, config: C): Pr
     lifecycle = await service.start(config, context)
   } catch (error) {
     if (end.stop.aborted) return end.exitCode
+    if (error instanceof ConfigError) {
+      complainOfConfig(service.name, error)
+      return EXIT.config
+    }
     if (error instanceof UnavailableError) {
       complain(service.name, error.message)
       return EXIT.unavailable
@@ -95,6 +99,10 @@ async function live<C extends ServiceConfig>(service: Service<C>, config: C): Pr
   await lifecycle.close()
   log.info('stopped')
   return end.exitCode
+}
+
+function complainOfConfig(name: string, error: ConfigError): void {
+  complain(name, `wrong environment\n${error.message.replaceAll(/^/gm, '  ')}`)
 }
 
 function complain(name: string, message: string): void {

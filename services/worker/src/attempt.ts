@@ -1,0 +1,167 @@
+import type { StartedRun } from '@jadwal/queue'
+import type { Logger } from '@jadwal/runtime'
+import { type AnyJob, type JobContext, type JobLog, TimeoutError } from '@jadwal/sdk'
+
+/** How long a handler may take to end after its signal was aborted; then the worker goes on without it. */
+const AFTER_TIMEOUT_MS = 5_000
+const AFTER_STOP_MS = 1_000
+
+export type AttemptEnd =
+  | { kind: 'returned'; value: unknown }
+  | { kind: 'threw'; error: unknown }
+  | { kind: 'drained' }
+  | { kind: 'lost' }
+
+/** Why an attempt was told to end. */
+type Interruption = 'timeout' | 'stop' | 'lost'
+
+export interface AttemptFacts {
+  run: StartedRun
+  job: AnyJob
+  log: Logger
+  /** On the monotonic clock, like all times in here. */
+  startedMs: number
+}
+
+/**
+ * One call of a handler, and the context that the handler gets. Most handlers never ask for the
+ * signal or the log, so both are made when first asked for.
+ */
+export class Attempt implements JobContext {
+  readonly run: StartedRun
+  readonly job: AnyJob
+  readonly startedMs: number
+  readonly timeoutMs: number
+  readonly tickAt?: Date
+  readonly schedule?: string
+  /** When this attempt has to be looked at: it is too long, or was told to end and did not. */
+  nextCheckMs: number
+  /** Whether the history was told that it runs. */
+  announced = false
+  readonly #log: Logger
+  #ownLog: JobLog | undefined
+  #controller: AbortController | undefined
+  #interruption: Interruption | undefined
+  #settle: ((end: AttemptEnd) => void) | undefined
+
+  constructor({ run, job, log, startedMs }: AttemptFacts) {
+    this.run = run
+    this.job = job
+    this.startedMs = startedMs
+    this.timeoutMs = run.message.timeoutMs ?? job.timeoutMs
+    this.nextCheckMs = startedMs + this.timeoutMs
+    this.#log = log
+    const { tick } = run.message
+    if (tick) {
+      this.tickAt = new Date(tick.at)
+      this.schedule = tick.schedule
+    }
+  }
+
+  get runId(): string {
+    return this.run.id
+  }
+
+  get attempt(): number {
+    return this.run.attempt
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController()
+      if (this.#interruption) this.#controller.abort(this.#reason())
+    }
+    return this.#controller.signal
+  }
+
+  get log(): JobLog {
+    this.#ownLog ??= this.#log.child({
+      run: this.run.id,
+      job: this.job.name,
+      attempt: this.run.attempt,
+    })
+    return this.#ownLog
+  }
+
+  async progress(value: unknown): Promise<void> {
+    await this.run.progress(value)
+  }
+
+  /** Calls the handler. Resolves when it has ended, or was told to and did not within its time. */
+  call(payload: unknown): Promise<AttemptEnd> {
+    return new Promise((resolve) => {
+      this.#settle = resolve
+      try {
+        const returned = this.job.handler(payload, this)
+        if (isThenable(returned)) {
+          returned.then(
+            (value: unknown) => this.#returned(value),
+            (error: unknown) => this.#threw(error),
+          )
+        } else this.#returned(returned)
+      } catch (error) {
+        this.#threw(error)
+      }
+    })
+  }
+
+  /** Aborts the signal and gives the handler some time to end. */
+  interrupt(why: Interruption, nowMs: number): void {
+    if (this.#interruption && why !== 'lost') return
+    this.#interruption = why
+    this.nextCheckMs = nowMs + (why === 'stop' ? AFTER_STOP_MS : AFTER_TIMEOUT_MS)
+    this.#controller?.abort(this.#reason())
+  }
+
+  /** An error that no handler caught is put down to this attempt, which ends with it at once. */
+  crash(error: unknown): void {
+    this.#controller?.abort(error)
+    this.#end({ kind: 'threw', error })
+  }
+
+  /** Looks whether its time is over. Returns when to look again. */
+  check(nowMs: number): number {
+    if (nowMs < this.nextCheckMs) return this.nextCheckMs
+    if (this.#interruption) this.#end(this.#interrupted())
+    else this.interrupt('timeout', nowMs)
+    return this.nextCheckMs
+  }
+
+  #returned(value: unknown): void {
+    // A handler that made it in spite of a stop has done its work; past its timeout it has failed.
+    const counts = this.#interruption === undefined || this.#interruption === 'stop'
+    this.#end(counts ? { kind: 'returned', value } : this.#interrupted())
+  }
+
+  #threw(error: unknown): void {
+    this.#end(this.#interruption ? this.#interrupted() : { kind: 'threw', error })
+  }
+
+  #interrupted(): AttemptEnd {
+    if (this.#interruption === 'lost') return { kind: 'lost' }
+    if (this.#interruption === 'stop') return { kind: 'drained' }
+    return { kind: 'threw', error: new TimeoutError(this.timeoutMs) }
+  }
+
+  #reason(): Error {
+    if (this.#interruption === 'timeout') return new TimeoutError(this.timeoutMs)
+    return new DOMException(
+      this.#interruption === 'stop' ? 'the worker stops' : 'the run went to another worker',
+      'AbortError',
+    )
+  }
+
+  #end(end: AttemptEnd): void {
+    this.#settle?.(end)
+    this.#settle = undefined
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return (
+    value !== null &&
+    typeof value === 'object' &&
+    'then' in value &&
+    typeof value.then === 'function'
+  )
+}

@@ -1,0 +1,124 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Clock } from '@jadwal/domain'
+import type { StartedRun } from '@jadwal/queue'
+import type { Logger } from '@jadwal/runtime'
+import type { AnyJob } from '@jadwal/sdk'
+import { Attempt, type AttemptEnd } from './attempt.ts'
+
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+/**
+ * The attempts that this process makes right now. One timer serves the timeouts of all: it is set only
+ * when an attempt must be looked at earlier than any before it, so a plain attempt costs no timer.
+ */
+export class AttemptsInHand {
+  readonly #clock: Clock
+  readonly #log: Logger
+  readonly #attempts = new Set<Attempt>()
+  readonly #scope = new AsyncLocalStorage<Attempt>()
+  #scoped = 0
+  #timer: NodeJS.Timeout | undefined
+  #timerAtMs = Infinity
+  #stopping = false
+  #whenIdle: (() => void)[] = []
+
+  constructor(clock: Clock, log: Logger) {
+    this.#clock = clock
+    this.#log = log
+  }
+
+  get size(): number {
+    return this.#attempts.size
+  }
+
+  [Symbol.iterator](): Iterator<Attempt> {
+    return this.#attempts.values()
+  }
+
+  /** Makes an attempt: calls the job's handler and waits for its end. */
+  async make(run: StartedRun, job: AnyJob, payload: unknown): Promise<AttemptEnd> {
+    if (this.#stopping) return { kind: 'drained' }
+    const attempt = new Attempt({ run, job, log: this.#log, startedMs: this.#clock.monotonicMs() })
+    this.#attempts.add(attempt)
+    this.#lookAt(attempt.nextCheckMs)
+    const end = await (run.attempt === 1
+      ? attempt.call(payload)
+      : this.#callInScope(attempt, payload))
+    this.#attempts.delete(attempt)
+    if (this.#attempts.size === 0 && this.#whenIdle.length > 0) this.#idle()
+    return end
+  }
+
+  /** Resolves as soon as there is no attempt. */
+  async idle(): Promise<void> {
+    if (this.#attempts.size === 0) return
+    await new Promise<void>((resolve) => this.#whenIdle.push(resolve))
+  }
+
+  /** Tells all attempts to end, and makes no further ones. */
+  stop(): void {
+    this.#stopping = true
+    for (const attempt of this.#attempts) this.#interrupt(attempt, 'stop')
+  }
+
+  /** These runs were lost to other workers. */
+  lose(runIds: readonly string[]): void {
+    const lost = new Set(runIds)
+    for (const attempt of this.#attempts) {
+      if (lost.has(attempt.runId)) this.#interrupt(attempt, 'lost')
+    }
+  }
+
+  /**
+   * Ends the attempt that an uncaught error came from and returns it; undefined when that can't be told.
+   * To be called where the error is caught, as the answer depends on the asynchronous context.
+   *
+   * Following that context slows down every promise of the process on Node 20, so first attempts do
+   * without: with one attempt in hand there is no doubt, and else what does not end within the grace
+   * is put back and made again inside the context.
+   */
+  crash(error: unknown): Attempt | undefined {
+    const alone = this.#attempts.size === 1 ? [...this.#attempts][0] : undefined
+    const culprit = this.#scope.getStore() ?? alone
+    culprit?.crash(error)
+    return culprit
+  }
+
+  async #callInScope(attempt: Attempt, payload: unknown): Promise<AttemptEnd> {
+    this.#scoped += 1
+    try {
+      return await this.#scope.run(attempt, () => attempt.call(payload))
+    } finally {
+      this.#scoped -= 1
+      if (this.#scoped === 0) this.#scope.disable()
+    }
+  }
+
+  #interrupt(attempt: Attempt, why: 'stop' | 'lost'): void {
+    attempt.interrupt(why, this.#clock.monotonicMs())
+    this.#lookAt(attempt.nextCheckMs)
+  }
+
+  #lookAt(atMs: number): void {
+    if (atMs >= this.#timerAtMs) return
+    clearTimeout(this.#timer)
+    this.#timerAtMs = atMs
+    const waitMs = Math.min(Math.max(0, atMs - this.#clock.monotonicMs()), LONGEST_TIMER_MS)
+    this.#timer = setTimeout(() => this.#check(), Math.ceil(waitMs))
+    this.#timer.unref()
+  }
+
+  #check(): void {
+    this.#timerAtMs = Infinity
+    const nowMs = this.#clock.monotonicMs()
+    let nextMs = Infinity
+    for (const attempt of this.#attempts) nextMs = Math.min(nextMs, attempt.check(nowMs))
+    if (nextMs < Infinity) this.#lookAt(Math.max(nextMs, nowMs + 1))
+  }
+
+  #idle(): void {
+    const waiting = this.#whenIdle
+    this.#whenIdle = []
+    for (const resolve of waiting) resolve()
+  }
+}

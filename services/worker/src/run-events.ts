@@ -1,0 +1,35 @@
+import type { RunEnd, StartedRun } from '@jadwal/queue'
+import type { Logger } from '@jadwal/runtime'
+import type { RunMetrics } from './run-metrics.ts'
+
+/** An attempt is over. One that succeeded is not worth a line: the history has it. */
+export function attemptEnded(
+  { log, metrics }: { log: Logger; metrics: RunMetrics },
+  run: StartedRun,
+  { end, counted }: { end: RunEnd; counted: boolean },
+): void {
+  metrics.ended(run, end, counted)
+  if (counted && end.kind === 'succeeded' && run.lostAttempts.length === 0) return
+  const facts = { run: run.id, job: run.job, queue: run.queue, attempt: run.attempt }
+  if (run.lostAttempts.length > 0) log.warn({ ...facts, lost: run.lostAttempts }, 'run rescued')
+  if (!counted) {
+    log.warn({ ...facts, end: end.kind }, 'attempt lost, its outcome does not count')
+    return
+  }
+  switch (end.kind) {
+    case 'succeeded':
+    case 'lost':
+      return
+    case 'dead':
+      log.error({ ...facts, reason: end.reason, error: end.error }, 'run moved to dead letters')
+      return
+    case 'retry':
+      log.warn(
+        { ...facts, delayMs: end.delayMs, error: end.error },
+        'attempt failed, to be retried',
+      )
+      return
+    case 'drained':
+      log.info(facts, 'attempt cut short, run put back')
+  }
+}

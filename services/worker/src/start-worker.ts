@@ -1,0 +1,132 @@
+import {
+  openWorkerRedis,
+  publishCatalogue,
+  redisReady,
+  registerQueues,
+  removeHeartbeat,
+  RunWorker,
+  workerConnection,
+} from '@jadwal/queue'
+import {
+  createRegistry,
+  Lifecycle,
+  pollLoop,
+  rateLimitedErrors,
+  type ServiceContext,
+  sleep,
+  startOpsServer,
+  UnavailableError,
+} from '@jadwal/runtime'
+import { describeJob } from '@jadwal/sdk'
+import { AttemptsInHand } from './attempts-in-hand.ts'
+import type { WorkerConfig } from './config.ts'
+import { drain } from './drain.ts'
+import { executeRun } from './execute-run.ts'
+import { FetchGate } from './fetch-gate.ts'
+import { loadJobs, servedQueues } from './job-catalogue.ts'
+import { attemptEnded } from './run-events.ts'
+import { RunMetrics } from './run-metrics.ts'
+import { announceLong, heartbeat, sweep, watchMemory } from './worker-loops.ts'
+
+const START_WITHIN_MS = 10_000
+const GOODBYE_MS = 1_000
+/** Redis answers, but refuses to write. */
+const REFUSAL =
+  /^(OOM|MISCONF|NOREPLICAS|READONLY|LOADING|MASTERDOWN|CLUSTERDOWN|BUSY|NOAUTH|NOPERM)/
+
+/** The composition root of the worker. Throws `ConfigError` for jobs or queues that it can't serve. */
+export async function startWorker(
+  config: WorkerConfig,
+  context: ServiceContext,
+): Promise<Lifecycle> {
+  const { log, stop, hurry, instance, clock } = context
+  const { redisUrl: url, prefix, graceMs, lockMs } = config
+  const allJobs = await loadJobs(config.jobsModule)
+  const queues = servedQueues(config.queues, allJobs)
+  const served = new Set(queues.map((queue) => queue.name))
+  const jobs = allJobs.filter((job) => served.has(job.queue))
+
+  const lifecycle = new Lifecycle(log)
+  const logError = rateLimitedErrors(log, 'Redis does not serve as it should')
+  const redis = openWorkerRedis(workerConnection(url), logError)
+  lifecycle.onClose('Redis', () => redis.disconnect())
+  try {
+    await redisReady(redis, START_WITHIN_MS)
+  } catch (cause) {
+    await lifecycle.close()
+    throw new UnavailableError({ what: 'Redis', variable: 'REDIS_URL', address: url, cause })
+  }
+  const catalogue = jobs.map(describeJob)
+  await registerQueues(redis, prefix, [...served])
+  await publishCatalogue(redis, prefix, catalogue)
+
+  const registry = createRegistry()
+  const metrics = new RunMetrics(registry, jobs)
+  const attempts = new AttemptsInHand(clock, log)
+  const execution = {
+    jobs: new Map(jobs.map((job) => [job.name, job])),
+    secrets: config.secrets,
+    attempts,
+    random: Math.random,
+  }
+  const logParked = rateLimitedErrors(log, 'message of an unknown form left for another worker')
+  const workers: RunWorker[] = queues.map(
+    ({ name: queue, concurrency }) =>
+      new RunWorker({
+        ...{ redis, prefix, queue, concurrency, lockMs, clock, instance },
+        execute: (run) => executeRun(execution, run),
+        onEnd: (run, end, counted) => attemptEnded({ log, metrics }, run, { end, counted }),
+        onLost: (runIds) => attempts.lose(runIds),
+        onParked: (runId) => logParked(new Error(`run ${runId}`)),
+        onError: (error) => {
+          logError(error)
+          if (REFUSAL.test(error.message)) void gate.refused()
+        },
+      }),
+  )
+  const gate = new FetchGate(workers, log)
+  context.onCrash((error) => {
+    const culprit = attempts.crash(error)
+    const facts = culprit && { run: culprit.runId, job: culprit.job.name, attempt: culprit.attempt }
+    log.error(
+      facts ?? {},
+      culprit ? 'uncaught error fails its attempt' : 'uncaught error of no known attempt',
+    )
+  })
+
+  const ops = await startOpsServer({
+    host: config.host,
+    port: config.port,
+    registry,
+    metricsToken: config.metricsToken,
+    ready: () => [
+      ...(redis.status === 'ready' ? [] : ['Redis is not connected']),
+      ...(gate.isHeld ? ['Redis takes no more'] : []),
+      ...(stop.aborted ? ['draining'] : []),
+    ],
+  })
+  lifecycle.onClose('ops server', () => ops.close())
+
+  const end = new AbortController()
+  const loopDeps = { redis, prefix, instance, queues, attempts, clock, log }
+  const loop = (name: string, signal: AbortSignal, poll: () => Promise<number>): void => {
+    void pollLoop(poll, { signal, log, name })
+  }
+  loop('heartbeat', end.signal, heartbeat({ ...loopDeps, catalogue, stop }))
+  loop('announce long attempts', end.signal, announceLong(loopDeps))
+  loop('sweep', stop, sweep(loopDeps))
+  loop('watch memory', stop, watchMemory({ ...loopDeps, gate }))
+  lifecycle.onClose('heartbeat', async () => {
+    end.abort()
+    // While Redis is away the command waits for it, which the process shall not.
+    await Promise.race([removeHeartbeat(redis, prefix, instance), sleep(GOODBYE_MS)])
+  })
+  lifecycle.onClose('runs in hand', async () => {
+    gate.close()
+    const told = await drain({ workers, attempts, graceMs, hurry, log })
+    if (!told) log.warn('Redis could not be told of all outcomes, other workers will take them up')
+  })
+  for (const worker of workers) worker.start()
+  context.listening(ops.port)
+  return lifecycle
+}

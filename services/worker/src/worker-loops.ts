@@ -1,0 +1,120 @@
+import { hostname } from 'node:os'
+import type { Clock, JobDescription } from '@jadwal/domain'
+import {
+  announceRunning,
+  keys,
+  memoryUse,
+  publishCatalogue,
+  publishHeartbeat,
+  sweepFailed,
+  WORKERS_STOP_AT,
+} from '@jadwal/queue'
+import { type Logger, VERSION } from '@jadwal/runtime'
+import type { Redis } from 'ioredis'
+import type { AttemptsInHand } from './attempts-in-hand.ts'
+import type { FetchGate } from './fetch-gate.ts'
+import type { ServedQueue } from './queue-list.ts'
+
+const HEARTBEAT_MS = 5_000
+const CATALOGUE_EACH = 6
+const SHOWN_RUNNING = 100
+const ANNOUNCE_AFTER_MS = 1_000
+const ANNOUNCE_EACH_MS = 500
+const SWEEP_MS = 10_000
+const MEMORY_MS = 1_000
+const RESUME_AT = 0.75
+const LONG_OUTBOX = 1_000
+
+export interface LoopDeps {
+  redis: Redis
+  prefix: string
+  instance: string
+  queues: readonly ServedQueue[]
+  attempts: AttemptsInHand
+  clock: Clock
+  log: Logger
+}
+
+/** Says each 5 s that this worker lives, and each 30 s what it serves: Redis may have lost it. */
+export function heartbeat(
+  deps: LoopDeps & { catalogue: readonly JobDescription[]; stop: AbortSignal },
+): () => Promise<number> {
+  const { redis, prefix, instance, queues, attempts, clock, stop } = deps
+  const startedAt = clock.now().toISOString()
+  let beats = 0
+  return async () => {
+    if (beats % CATALOGUE_EACH === 0) await publishCatalogue(redis, prefix, deps.catalogue)
+    beats += 1
+    await publishHeartbeat(redis, prefix, {
+      instance,
+      host: hostname(),
+      pid: process.pid,
+      version: VERSION,
+      startedAt,
+      seenAt: clock.now().toISOString(),
+      state: stop.aborted ? 'draining' : 'running',
+      queues: [...queues],
+      running: shownRunning(attempts),
+      runningCount: attempts.size,
+      memoryBytes: process.memoryUsage.rss(),
+    })
+    return HEARTBEAT_MS
+  }
+}
+
+/** Tells the history of attempts that have been running for a second. */
+export function announceLong(deps: LoopDeps): () => Promise<number> {
+  const { redis, prefix, instance, queues, attempts, clock } = deps
+  return async () => {
+    const before = clock.monotonicMs() - ANNOUNCE_AFTER_MS
+    const long = [...attempts].filter(
+      (attempt) => !attempt.announced && attempt.startedMs <= before,
+    )
+    for (const { name: queue } of long.length > 0 ? queues : []) {
+      const some = long.filter((attempt) => attempt.run.queue === queue)
+      const runs = some.map((attempt) => attempt.run)
+      await announceRunning({ redis, prefix, worker: instance }, queue, runs)
+      for (const attempt of some) attempt.announced = true
+    }
+    return ANNOUNCE_EACH_MS
+  }
+}
+
+/** Ends what BullMQ gave up by itself. */
+export function sweep(deps: LoopDeps): () => Promise<number> {
+  const { redis, prefix, queues, clock, log } = deps
+  return async () => {
+    for (const { name: queue } of queues) {
+      const ended = await sweepFailed({ redis, prefix, queue, clock })
+      if (ended > 0)
+        log.error({ queue, runs: ended }, 'runs that BullMQ gave up moved to dead letters')
+    }
+    return SWEEP_MS
+  }
+}
+
+/** Takes no runs while Redis is nearly full and the outboxes are what fills it. */
+export function watchMemory(deps: LoopDeps & { gate: FetchGate }): () => Promise<number> {
+  const { redis, prefix, queues, gate } = deps
+  return async () => {
+    const use = await memoryUse(redis)
+    if (use < RESUME_AT) await gate.release('memory')
+    else if (use >= WORKERS_STOP_AT) {
+      const lengths = await Promise.all(
+        queues.map(({ name }) => redis.xlen(keys.outboxKey(prefix, name))),
+      )
+      if (lengths.reduce((sum, length) => sum + length, 0) > LONG_OUTBOX) await gate.hold('memory')
+    }
+    return MEMORY_MS
+  }
+}
+
+function shownRunning(attempts: AttemptsInHand) {
+  const shown = []
+  for (const { run } of attempts) {
+    if (shown.length === SHOWN_RUNNING) break
+    const startedAt = new Date(run.startedAtMs).toISOString()
+    shown.push({ id: run.id, job: run.job, attempt: run.attempt, startedAt })
+  }
+  return shown
+}
