@@ -1,0 +1,265 @@
+import { randomUUID } from 'node:crypto'
+import {
+  MINUTE,
+  type Schedule,
+  type ScheduleId,
+  ScheduleSpec,
+  type ScheduleSpecInput,
+  systemClock,
+} from '@jadwal/domain'
+import { keys, publishCatalogue, RedisClock, type Reign } from '@jadwal/queue'
+import { createLogger } from '@jadwal/runtime'
+import { Redis } from 'ioredis'
+import { Registry } from 'prom-client'
+import { expect, inject, onTestFinished, test } from 'vitest'
+import { Catalogue } from '../src/catalogue.ts'
+import { Firing } from '../src/firing.ts'
+import { FiringQueues } from '../src/firing-queues.ts'
+import { ScheduleBook } from '../src/schedule-book.ts'
+import { createSchedulerMetrics } from '../src/scheduler-metrics.ts'
+
+interface FactLine {
+  id: string
+  state: string
+  reason?: string
+  schedule: string
+  job: string
+  queue: string
+  tick_at: string
+  tick_count?: number
+}
+
+async function setup() {
+  const prefix = `scheduler-${randomUUID()}`
+  const url = inject('redisUrl')
+  const redis = new Redis(url)
+  const queues = new FiringQueues(redis, {
+    url,
+    prefix,
+    commandTimeoutMs: 5_000,
+    onError: () => {},
+  })
+  onTestFinished(async () => {
+    await queues.close()
+    redis.disconnect()
+  })
+  const redisClock = new RedisClock(redis, systemClock)
+  await redisClock.measure()
+  const book = new ScheduleBook()
+  const catalogue = new Catalogue()
+  const serve = async (job: string, queue: string): Promise<void> => {
+    const description = {
+      name: job,
+      queue,
+      attempts: 3,
+      backoff: { type: 'exponential' as const, delayMs: 1, maxDelayMs: 1, jitter: 0 },
+      timeoutMs: 1_000,
+      payloadSchema: {},
+    }
+    await publishCatalogue(redis, prefix, [description])
+    await catalogue.refresh(redis, prefix)
+  }
+  await serve('report', 'reports')
+  const lead = (term: number, trusted = (): boolean => true): Firing => {
+    const log = createLogger('scheduler', 'silent', 'test')
+    const metrics = createSchedulerMetrics(new Registry())
+    const reign: Reign = { term, trusted }
+    return new Firing(
+      { book, catalogue, queues, redis, redisClock, clock: systemClock, prefix, metrics, log },
+      reign,
+    )
+  }
+  const facts = async (queue = 'reports'): Promise<FactLine[]> => {
+    const entries = await redis.xrange(keys.outboxKey(prefix, queue), '-', '+')
+    return entries.flatMap(([, fields]) =>
+      (fields[1] ?? '').split('\n').map((line) => JSON.parse(line) as FactLine),
+    )
+  }
+  const now = redisClock.nowMs()
+  return { book, lead, facts, serve, redis, prefix, redisClock, now }
+}
+
+/** Ends with the last whole minute, so that no further tick comes while the test runs. */
+function schedule(
+  now: number,
+  versions: { from: number; until?: number; spec?: Partial<ScheduleSpecInput> }[],
+): Schedule {
+  const defaults = {
+    job: 'report',
+    every: '1m',
+    misfire: { policy: 'all' as const },
+    overlap: 'allow' as const,
+    endsAt: new Date(minute(now)).toISOString(),
+  }
+  return {
+    id: randomUUID() as ScheduleId,
+    name: 'report',
+    versions: versions.map(({ from, until, spec }, at) => ({
+      version: at + 1,
+      fromMs: from,
+      ...(until === undefined ? {} : { untilMs: until }),
+      spec: ScheduleSpec.parse({ ...defaults, ...spec }),
+    })),
+  }
+}
+
+const minute = (at: number): number => Math.floor(at / MINUTE) * MINUTE
+
+/** Passes until nothing more is due at once. */
+async function passAll(firing: Firing): Promise<void> {
+  for (let rounds = 0; rounds < 50; rounds += 1) if ((await firing.pass()) > 10) return
+  throw new Error('the firing does not come to rest')
+}
+
+test('a leader fires what is owed since the schedule began, and a second one finds nothing left', async () => {
+  const { book, lead, facts, now } = await setup()
+  book.put([schedule(now, [{ from: minute(now) - 5 * MINUTE }])], now)
+  await passAll(lead(1))
+  const first = await facts()
+  expect(first.map(({ state }) => state)).toEqual(Array(5).fill('queued'))
+  await passAll(lead(2))
+  expect(await facts()).toEqual(first)
+})
+
+test('with overlap skip, catching up gives one run, the oldest, and a reason for each other tick', async () => {
+  const { book, lead, facts, now } = await setup()
+  book.put([schedule(now, [{ from: minute(now) - 4 * MINUTE, spec: { overlap: 'skip' } }])], now)
+  await passAll(lead(1))
+  const [oldest, ...others] = await facts()
+  expect(oldest?.state).toBe('queued')
+  expect(others.map(({ state, reason }) => `${state} ${reason}`)).toEqual(
+    Array(3).fill('skipped overlap'),
+  )
+})
+
+test('each version rules its own time', async () => {
+  const { book, lead, facts, now } = await setup()
+  const edit = minute(now) - 3 * MINUTE + 1
+  book.put(
+    [
+      schedule(now, [
+        { from: minute(now) - 5 * MINUTE, until: edit, spec: { payload: { version: 'old' } } },
+        { from: edit, spec: { every: '3m', offset: '0s', paused: true } },
+      ]),
+    ],
+    now,
+  )
+  await passAll(lead(1))
+  const lines = await facts()
+  const old = lines.filter(({ state }) => state === 'queued')
+  expect(old.every(({ tick_at }) => Date.parse(tick_at) <= edit)).toBe(true)
+  expect(old).toHaveLength(2)
+  expect(lines.filter(({ reason }) => reason === 'paused')).toHaveLength(1)
+})
+
+test('a schedule whose job moves to another queue fires no tick twice, also after a take-over', async () => {
+  const { book, lead, facts, serve, redis, prefix, now } = await setup()
+  const moving = schedule(now, [{ from: minute(now) - 3 * MINUTE }])
+  book.put([moving], now)
+  await passAll(lead(1))
+  await serve('report', 'reports2')
+  // Two ticks are owed again: the last tick is set back as if time had gone by.
+  await redis.hset(keys.lastTicksKey(prefix, 'reports'), moving.id, minute(now) - 2 * MINUTE)
+  await passAll(lead(2))
+  expect((await facts('reports2')).map(({ tick_at }) => Date.parse(tick_at))).toEqual([
+    minute(now) - MINUTE,
+    minute(now),
+  ])
+  expect(await redis.hget(keys.lastTicksKey(prefix, 'reports'), moving.id)).toBe(
+    `${minute(now) - 2 * MINUTE}:moved`,
+  )
+  await passAll(lead(3))
+  expect(await facts('reports2')).toHaveLength(2)
+  expect(await facts('reports')).toHaveLength(3)
+})
+
+test('a move that a crash cut short is finished by the next leader', async () => {
+  const { book, lead, facts, serve, redis, prefix, now } = await setup()
+  const moving = schedule(now, [{ from: minute(now) - 3 * MINUTE }])
+  book.put([moving], now)
+  await passAll(lead(1))
+  await serve('report', 'reports2')
+  await redis.hset(keys.lastTicksKey(prefix, 'reports'), moving.id, `${minute(now) - MINUTE}:moved`)
+  await passAll(lead(2))
+  expect((await facts('reports2')).map(({ tick_at }) => Date.parse(tick_at))[0]).toBe(minute(now))
+})
+
+test('and moves back again', async () => {
+  const { book, lead, facts, serve, redis, prefix, now } = await setup()
+  const moving = schedule(now, [{ from: minute(now) - 3 * MINUTE }])
+  book.put([moving], now)
+  await passAll(lead(1))
+  await redis.hset(keys.lastTicksKey(prefix, 'reports'), moving.id, `${minute(now) - MINUTE}:moved`)
+  await passAll(lead(2))
+  const lines = await facts('reports')
+  expect(lines.slice(3).map(({ tick_at }) => Date.parse(tick_at))[0]).toBe(minute(now))
+  await serve('report', 'reports')
+})
+
+test('a job that no worker serves yet holds its ticks until one does', async () => {
+  const { book, lead, facts, serve, now } = await setup()
+  book.put([schedule(now, [{ from: minute(now) - 2 * MINUTE, spec: { job: 'later' } }])], now)
+  const firing = lead(1)
+  await firing.pass()
+  expect(await facts()).toEqual([])
+  await serve('later', 'later')
+  await passAll(firing)
+  expect(await facts('later')).toHaveLength(2)
+})
+
+test('an outage of a dense schedule is one row for the range that is skipped', async () => {
+  const { book, lead, facts, now } = await setup()
+  const spec = { every: '1s', misfire: { policy: 'skip' as const } }
+  book.put([schedule(now, [{ from: now - 3_600_000, spec }])], now)
+  await passAll(lead(1))
+  const ranges = (await facts()).filter(({ reason }) => reason === 'misfire')
+  expect(ranges).toHaveLength(1)
+  expect(ranges[0]?.tick_count).toBeGreaterThan(3_500)
+})
+
+test('a backlog of one schedule does not keep others from firing in the same pass', async () => {
+  const { book, lead, facts, now } = await setup()
+  const dense = schedule(now, [
+    { from: now - 400_000, spec: { every: '1s', misfire: { policy: 'all', after: '1h' } } },
+  ])
+  const punctual = { ...schedule(now, [{ from: minute(now) - MINUTE }]), name: 'punctual' }
+  book.put([dense, punctual], now)
+  const firing = lead(1)
+  await firing.pass()
+  const lines = await facts()
+  expect(lines.filter(({ schedule: name }) => name === 'punctual').length).toBeGreaterThanOrEqual(1)
+  expect(lines.filter(({ schedule: name }) => name === 'report').length).toBeLessThanOrEqual(100)
+  await passAll(firing)
+  expect((await facts()).length).toBeGreaterThanOrEqual(300)
+})
+
+test('a leader whose term is over fires nothing', async () => {
+  const { book, lead, facts, now } = await setup()
+  book.put([schedule(now, [{ from: minute(now) - 3 * MINUTE }])], now)
+  await passAll(lead(5))
+  const before = await facts()
+  await expect(lead(4).pass()).rejects.toThrow('ours is 4')
+  expect(await facts()).toEqual(before)
+})
+
+test('after a lost connection it looks at everything again', async () => {
+  const { book, lead, facts, redis, prefix, now } = await setup()
+  const only = schedule(now, [{ from: minute(now) - 3 * MINUTE }])
+  book.put([only], now)
+  const firing = lead(1)
+  await passAll(firing)
+  // What a Redis that lost the end of its AOF looks like: last tick and term are older.
+  await redis.hset(keys.lastTicksKey(prefix, 'reports'), only.id, minute(now) - MINUTE)
+  await redis.hdel(keys.lastTicksKey(prefix, 'reports'), 'term')
+  await redis.client('KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
+  const before = (await facts()).length
+  await expect
+    .poll(
+      async () => {
+        await firing.pass().catch(() => undefined)
+        return (await facts()).length
+      },
+      { timeout: 10_000 },
+    )
+    .toBeGreaterThan(before)
+})
