@@ -1,0 +1,32 @@
+import type { Database } from '@jadwal/db'
+import type { Clock } from '@jadwal/domain'
+import type { Producer } from '@jadwal/queue'
+import type { Logger, ReadyCheck } from '@jadwal/runtime'
+import type { RequestHandler } from 'express'
+import type { Redis } from 'ioredis'
+import type { Kysely } from 'kysely'
+import type { QueueSnapshots } from './queue-snapshots.ts'
+
+/** What the routes work with. */
+export interface ApiDeps {
+  redis: Redis
+  prefix: string
+  db: Kysely<Database>
+  producer: Producer
+  snapshots: QueueSnapshots
+  clock: Clock
+  log: Logger
+  ready: ReadyCheck
+  /** The text of `/metrics` and its content type. */
+  metrics: () => Promise<{ text: string; contentType: string }>
+  board: RequestHandler
+}
+
+/** Who may come in. */
+export interface Admission {
+  /** Undefined: everybody, on this machine only. */
+  adminToken: string | undefined
+  metricsToken: string | undefined
+  /** People reach the api through TLS. */
+  isHttps: boolean
+}

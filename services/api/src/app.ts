@@ -1,0 +1,51 @@
+import { healthz, readyz } from '@jadwal/runtime'
+import compression from 'compression'
+import express, { type Express, type RequestHandler, Router } from 'express'
+import type { Admission, ApiDeps } from './api-deps.ts'
+import { authenticate } from './authenticate.ts'
+import { BOARD_PATH } from './bull-board.ts'
+import { endpoint } from './endpoint.ts'
+import { errorHandler } from './error-handler.ts'
+import { loginRoutes } from './login.ts'
+import { pageHandler } from './page.ts'
+import { Problem } from './problem.ts'
+import { addReadRoutes } from './read-routes.ts'
+import { requestLog } from './request-log.ts'
+import { addRunsRoutes } from './runs-routes.ts'
+import { securityHeaders } from './security-headers.ts'
+
+/** Everything that the api serves. What is above `authenticate` is open, what is below is not. */
+export function createApp(deps: ApiDeps, admission: Admission): Express {
+  const app = express()
+  app.disable('x-powered-by').disable('etag')
+  app.set('trust proxy', 'loopback, linklocal, uniquelocal')
+  app.use(requestLog(deps.log), securityHeaders(), compression())
+  app.get('/healthz', healthz)
+  app.get('/readyz', readyz(deps.ready))
+  app.use(noStore, loginRoutes(admission, deps.clock), authenticate(admission, deps.clock))
+
+  endpoint(app, '/', { get: pageHandler(deps, admission.adminToken !== undefined) })
+  endpoint(app, '/metrics', {
+    get: async (_req, res) => {
+      const { text, contentType } = await deps.metrics()
+      res.set('Content-Type', contentType).send(text)
+    },
+  })
+  app.use(BOARD_PATH, deps.board)
+  const api = Router()
+  addRunsRoutes(api, deps)
+  addReadRoutes(api, deps)
+  app.use('/api/v1', api)
+
+  app.use((req) => {
+    throw new Problem('not-found', { detail: `There is nothing at ${req.path}.` })
+  })
+  app.use(errorHandler(deps.log))
+  return app
+}
+
+/** What is answered is of this moment, and for whoever has the token. */
+const noStore: RequestHandler = (_req, res, next) => {
+  res.set('Cache-Control', 'no-store')
+  next()
+}

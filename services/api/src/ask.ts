@@ -1,0 +1,32 @@
+import { isRedisTrouble } from '@jadwal/queue'
+import { isPostgresTrouble } from './postgres-trouble.ts'
+import { Problem } from './problem.ts'
+
+/** Does something with Redis. Throws a `Problem` when Redis is away. */
+export async function askRedis<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw error instanceof Error && isRedisTrouble(error) ? redisAway(error) : error
+  }
+}
+
+/** Reads the history. Throws a `Problem` when Postgres is away. */
+export async function askHistory<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw isPostgresTrouble(error) ? historyAway(error) : error
+  }
+}
+
+export function redisAway(cause: unknown): Problem {
+  const detail = 'Redis cannot be reached right now: ask again in a moment.'
+  return new Problem('redis-unavailable', { detail, headers: { 'Retry-After': '2' }, cause })
+}
+
+function historyAway(cause: unknown): Problem {
+  const detail =
+    'Postgres cannot be reached right now, or was not migrated. Runs go on; their history can be read when it is back.'
+  return new Problem('history-unavailable', { detail, headers: { 'Retry-After': '5' }, cause })
+}

@@ -1,0 +1,58 @@
+import type { Clock } from '@jadwal/domain'
+import { bearerToken, sameSecret } from '@jadwal/runtime'
+import type { Request, RequestHandler } from 'express'
+import type { Admission } from './api-deps.ts'
+import { isLoopback } from './config.ts'
+import { sendLogin } from './login.ts'
+import { Problem } from './problem.ts'
+import { isSession, readCookie, SESSION_COOKIE } from './session.ts'
+
+/**
+ * Lets in whoever brings the token: in the Authorization header, or, for what only reads, in the
+ * session's cookie. A cookie alone changes nothing, so that no other site can make a browser act.
+ * People without it get the login form, programs a problem document.
+ */
+export function authenticate(admission: Admission, clock: Clock): RequestHandler {
+  const { adminToken } = admission
+  if (adminToken === undefined) return refuseForeignNames
+  return (req, res, next) => {
+    if (isMetrics(req) && hasToken(req, admission.metricsToken)) return next()
+    if (hasToken(req, adminToken)) return next()
+    const isReading = req.method === 'GET' || req.method === 'HEAD'
+    const cookie = readCookie(req.headers.cookie, SESSION_COOKIE)
+    if (isReading && isSession(cookie, adminToken, clock.now().getTime())) return next()
+    if (isReading && isPage(req)) return sendLogin(res, { next: req.originalUrl })
+    throw new Problem('unauthorized', {
+      detail: isReading
+        ? 'Send the token as "Authorization: Bearer …".'
+        : 'Send the token as "Authorization: Bearer …": a session in a browser may only read.',
+      headers: { 'WWW-Authenticate': 'Bearer realm="jadwal"' },
+    })
+  }
+}
+
+function hasToken(req: Request, token: string | undefined): boolean {
+  if (token === undefined) return false
+  return sameSecret(bearerToken(req.headers.authorization) ?? '', token)
+}
+
+function isMetrics(req: Request): boolean {
+  return req.path === '/metrics'
+}
+
+/** A page that a person opens: not the api, and not what a page loads. */
+function isPage(req: Request): boolean {
+  if (req.path.startsWith('/api/') || isMetrics(req)) return false
+  return req.headers.accept?.includes('text/html') ?? false
+}
+
+/**
+ * Without a token, only the machine itself may ask. A page of another site that points its own name
+ * to 127.0.0.1 would be let in by the address, so the name is looked at.
+ */
+const refuseForeignNames: RequestHandler = (req, _res, next) => {
+  if (isLoopback((req.headers.host ?? '').replace(/:\d+$/, ''))) return next()
+  throw new Problem('forbidden', {
+    detail: 'JADWAL_AUTH=off answers only to localhost, 127.0.0.1 and [::1].',
+  })
+}

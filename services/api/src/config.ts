@@ -1,0 +1,61 @@
+import { redisUrlProblem } from '@jadwal/queue'
+import { commonEnv, ConfigError, parseEnv, portEnv } from '@jadwal/runtime'
+import { z } from 'zod'
+
+const Env = z.object({
+  ...commonEnv,
+  REDIS_URL: commonEnv.REDIS_URL.superRefine((url, ctx) => {
+    const problem = redisUrlProblem(url)
+    if (problem) ctx.addIssue({ code: 'custom', message: problem })
+  }),
+  JADWAL_PORT: portEnv(3_000),
+  JADWAL_ADMIN_TOKEN: z
+    .string()
+    .regex(/^[\x21-\x7e]{8,}$/, 'must have at least 8 printable characters and no spaces')
+    .optional(),
+  JADWAL_AUTH: z
+    .enum(['on', 'off'], 'must be "off" (open to everybody on this machine) or "on"')
+    .default('on'),
+  JADWAL_PUBLIC_URL: z
+    .url({
+      protocol: /^https?$/,
+      error: 'must be the address that people open, such as https://jobs.example.com',
+    })
+    .optional(),
+})
+
+/** Throws `ConfigError`; also where nothing says who may come in. */
+export function readConfig(env: NodeJS.ProcessEnv) {
+  const parsed = parseEnv(Env, env)
+  return {
+    redisUrl: parsed.REDIS_URL,
+    database: { url: parsed.DATABASE_URL, schema: parsed.JADWAL_DB_SCHEMA },
+    prefix: parsed.JADWAL_PREFIX,
+    host: parsed.JADWAL_HOST,
+    port: parsed.JADWAL_PORT,
+    adminToken: admission(parsed),
+    metricsToken: parsed.JADWAL_METRICS_TOKEN,
+    isHttps: parsed.JADWAL_PUBLIC_URL?.startsWith('https:') ?? false,
+    logLevel: parsed.JADWAL_LOG_LEVEL,
+    graceMs: parsed.JADWAL_GRACE_MS,
+  }
+}
+export type ApiConfig = ReturnType<typeof readConfig>
+
+/** The token that opens the api; undefined when it is open, which only this machine may see. */
+function admission(env: z.infer<typeof Env>): string | undefined {
+  if (env.JADWAL_AUTH === 'off') {
+    if (isLoopback(env.JADWAL_HOST)) return undefined
+    const problem = `allows JADWAL_AUTH=off only on a loopback address: set JADWAL_HOST=127.0.0.1, or set JADWAL_ADMIN_TOKEN instead`
+    throw new ConfigError([{ variable: 'JADWAL_HOST', value: env.JADWAL_HOST, problem }])
+  }
+  if (env.JADWAL_ADMIN_TOKEN !== undefined) return env.JADWAL_ADMIN_TOKEN
+  const problem =
+    'must be set: it opens the api. Or set JADWAL_AUTH=off together with JADWAL_HOST=127.0.0.1'
+  throw new ConfigError([{ variable: 'JADWAL_ADMIN_TOKEN', problem }])
+}
+
+/** Whether a host name or address, without a port, means this machine. */
+export function isLoopback(host: string): boolean {
+  return /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i.test(host)
+}

@@ -1,0 +1,65 @@
+import { DAY, type JobDescription } from '@jadwal/domain'
+import { z } from 'zod'
+import { type FieldError, Problem } from './problem.ts'
+
+/** BullMQ keeps a due instant as ms * 4096 in a double, which is exact until 2039. */
+const LONGEST_DELAY_MS = 5 * 366 * DAY
+const DEEPEST = 200
+
+/** The body of `POST /api/v1/runs`. */
+export const EnqueueRequest = z.strictObject({
+  job: z.string('must be the name of a job'),
+  payload: z.unknown().default({}),
+  delayMs: z
+    .int('must be a whole number of milliseconds')
+    .min(0, 'must not be negative')
+    .max(LONGEST_DELAY_MS, `must be at most ${LONGEST_DELAY_MS} (5 years)`)
+    .optional(),
+  runAt: z.iso
+    .datetime({ offset: true, error: 'must be an instant such as 2026-01-31T08:00:00Z' })
+    .transform((text) => new Date(text))
+    .optional(),
+  priority: z
+    .int('must be a whole number')
+    .min(0, 'must be 0 (first) to 1000')
+    .max(1_000, 'must be 0 (first) to 1000')
+    .optional(),
+  attempts: z
+    .int('must be a whole number')
+    .min(1, 'must be 1 to 1000')
+    .max(1_000, 'must be 1 to 1000')
+    .optional(),
+})
+export type EnqueueRequest = z.infer<typeof EnqueueRequest>
+
+/** What the fields say together, which none of them says alone. Throws a `Problem`. */
+export function checkTogether(request: EnqueueRequest, nowMs: number): void {
+  const errors: FieldError[] = []
+  if (request.delayMs !== undefined && request.runAt !== undefined)
+    errors.push({ field: 'runAt', message: 'cannot go with delayMs: give one of them' })
+  if (request.runAt !== undefined && request.runAt.getTime() - nowMs > LONGEST_DELAY_MS)
+    errors.push({ field: 'runAt', message: 'must be within 5 years' })
+  if (isDeeperThan(request.payload, DEEPEST))
+    errors.push({ field: 'payload', message: `must not be nested deeper than ${DEEPEST} levels` })
+  if (errors.length === 0) return
+  const detail = errors.map(({ field, message }) => `${field} ${message}`).join('; ')
+  throw new Problem('bad-request', { detail, errors })
+}
+
+/** Throws a `Problem` that names the jobs that there are. */
+export function findJob(catalogue: readonly JobDescription[], name: string): JobDescription {
+  const job = catalogue.find((each) => each.name === name)
+  if (job) return job
+  const known = catalogue.map((each) => each.name)
+  const detail =
+    known.length === 0
+      ? `No job "${name}": no worker has published its jobs yet. Is one running?`
+      : `No job "${name}". Known jobs: ${known.join(', ')}.`
+  const errors = [{ field: 'job', message: 'is not known' }]
+  throw new Problem('unknown-job', { detail, errors })
+}
+
+function isDeeperThan(value: unknown, levels: number): boolean {
+  if (value === null || typeof value !== 'object') return false
+  return levels === 0 || Object.values(value).some((each) => isDeeperThan(each, levels - 1))
+}

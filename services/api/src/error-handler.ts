@@ -1,0 +1,62 @@
+import { BadCursorError } from '@jadwal/db'
+import { PayloadTooLargeError, RedisUnavailableError, TryLaterError } from '@jadwal/queue'
+import type { Logger } from '@jadwal/runtime'
+import type { ErrorRequestHandler, Response } from 'express'
+import { redisAway } from './ask.ts'
+import { fieldProblem, Problem } from './problem.ts'
+
+/** Answers every error with a problem document; what nobody foresaw goes to the log. */
+export function errorHandler(log: Logger): ErrorRequestHandler {
+  return (error: unknown, req, res, next) => {
+    const problem = toProblem(error)
+    const requestId = typeof req.id === 'string' ? req.id : ''
+    if (problem.kind === 'internal') log.error({ err: error, requestId }, 'request failed')
+    if (res.headersSent) next(error)
+    else sendProblem(res, problem, requestId)
+  }
+}
+
+export function sendProblem(res: Response, problem: Problem, requestId: string): void {
+  res
+    .status(problem.status)
+    .set(problem.headers)
+    .type('application/problem+json')
+    .send(JSON.stringify(problem.document(requestId)))
+}
+
+/** Every way in which a request can fail, translated. */
+export function toProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error
+  if (error instanceof PayloadTooLargeError) {
+    return fieldProblem(
+      'payload-too-large',
+      'payload',
+      `has ${error.bytes} bytes, at most ${error.limitBytes} are allowed`,
+    )
+  }
+  if (error instanceof TryLaterError) {
+    const headers = { 'Retry-After': '10' }
+    return new Problem('try-later', { detail: error.message, headers, cause: error })
+  }
+  if (error instanceof BadCursorError) return fieldProblem('bad-request', 'cursor', error.message)
+  if (error instanceof RedisUnavailableError) return redisAway(error)
+  return (
+    httpProblem(error) ??
+    new Problem('internal', { detail: 'The log has more under the request id.', cause: error })
+  )
+}
+
+/** What Express and its body parsers throw: errors with a status. */
+function httpProblem(error: unknown): Problem | undefined {
+  if (!(error instanceof Error) || !('status' in error) || typeof error.status !== 'number')
+    return undefined
+  const detail = error.message
+  if ('type' in error && error.type === 'entity.parse.failed')
+    return new Problem('malformed-json', { detail, cause: error })
+  if (error.status === 413) return new Problem('payload-too-large', { detail, cause: error })
+  if (error.status === 415) return new Problem('unsupported-media-type', { detail, cause: error })
+  if (error.status === 404) return new Problem('not-found', { detail, cause: error })
+  if (error.status >= 400 && error.status < 500)
+    return new Problem('bad-request', { detail, cause: error })
+  return undefined
+}

@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto'
+import type { Logger } from '@jadwal/runtime'
+import type { RequestHandler } from 'express'
+import { pinoHttp } from 'pino-http'
+
+const HEADER = 'X-Request-Id'
+const QUIET = /^\/(healthz|readyz|metrics|queues)(\/|\?|$)/
+
+/** Gives each request an id, its caller's own when it is fit for a log, and logs how it was answered. */
+export function requestLog(log: Logger): RequestHandler {
+  return pinoHttp({
+    logger: log,
+    genReqId: (req, res) => {
+      const given = req.headers[HEADER.toLowerCase()]
+      const id = typeof given === 'string' && /^[\w.-]{1,64}$/.test(given) ? given : randomUUID()
+      res.setHeader(HEADER, id)
+      return id
+    },
+    customLogLevel: (req, res, error) => {
+      if (error || res.statusCode >= 500) return 'error'
+      if (req.method === 'GET' && res.statusCode < 400)
+        return QUIET.test(req.url ?? '') ? 'trace' : 'debug'
+      return 'info'
+    },
+    serializers: {
+      req: (req: { id: string; method: string; url: string; remoteAddress: string }) => ({
+        id: req.id,
+        method: req.method,
+        url: req.url,
+        from: req.remoteAddress,
+      }),
+      res: (res: { statusCode: number }) => ({ status: res.statusCode }),
+    },
+    customSuccessMessage: () => 'request answered',
+    customErrorMessage: () => 'request answered with an error',
+  })
+}

@@ -1,0 +1,75 @@
+import type { PageRequest, RunFilters } from '@jadwal/db'
+import { RunState } from '@jadwal/domain'
+import { z } from 'zod'
+import { parseRequest } from './zod-problem.ts'
+
+/** Postgres has no text with this character in it. */
+const NO_NUL = /^[^\0]*$/
+const NUL_RULE = 'must not have the character U+0000'
+
+const Name = z
+  .string('must be given once')
+  .min(1, 'must not be empty')
+  .max(100, 'must have at most 100 characters')
+  .regex(NO_NUL, NUL_RULE)
+const Instant = z.iso
+  .datetime({ offset: true, error: 'must be an instant such as 2026-01-31T08:00:00Z' })
+  .transform((text) => new Date(text))
+
+const LABEL_RULE = 'must be name:value, such as team:billing'
+const Label = z
+  .string(LABEL_RULE)
+  .regex(/^[^:]+:/, LABEL_RULE)
+  .regex(NO_NUL, NUL_RULE)
+
+/** The query of a list: how many, and from where on. */
+export const PageQuery = z.strictObject({
+  limit: z
+    .string('must be given once')
+    .regex(/^([1-9]\d?|1\d\d|200)$/, 'must be a whole number from 1 to 200')
+    .transform(Number)
+    .optional(),
+  cursor: z.string('must be given once').max(200, 'must have at most 200 characters').optional(),
+})
+
+const RunQuery = PageQuery.extend({
+  job: Name.optional(),
+  queue: Name.optional(),
+  state: z.enum(RunState.options, `must be one of ${RunState.options.join(', ')}`).optional(),
+  schedule: Name.optional(),
+  label: z
+    .union([Label.transform((label) => [label]), z.array(Label)], LABEL_RULE)
+    .transform((labels) => Object.fromEntries(labels.map(splitLabel)))
+    .optional(),
+  from: Instant.optional(),
+  to: Instant.optional(),
+  q: z
+    .string('must be given once')
+    .max(200, 'must have at most 200 characters')
+    .regex(NO_NUL, NUL_RULE)
+    .optional(),
+})
+
+/** The query of `GET /api/v1/runs`. Throws a `Problem` that names every bad field. */
+export function readRunQuery(query: unknown): { filters: RunFilters; page: PageRequest } {
+  const { limit, cursor, label, ...rest } = parseRequest(RunQuery, query, 'query')
+  return {
+    filters: withoutUndefined<RunFilters>({ ...rest, labels: label }),
+    page: withoutUndefined<PageRequest>({ limit, cursor }),
+  }
+}
+
+export function readPageQuery(query: unknown): PageRequest {
+  return withoutUndefined<PageRequest>(parseRequest(PageQuery, query, 'query'))
+}
+
+function splitLabel(label: string): [string, string] {
+  const at = label.indexOf(':')
+  return [label.slice(0, at), label.slice(at + 1)]
+}
+
+function withoutUndefined<T extends object>(values: { [K in keyof T]: T[K] | undefined }): T {
+  return Object.fromEntries(
+    Object.entries(values).filter(([, value]) => value !== undefined),
+  ) as unknown as T
+}

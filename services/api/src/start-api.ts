@@ -1,0 +1,101 @@
+import { createServer } from 'node:http'
+import { openDatabase } from '@jadwal/db'
+import { createProducer, openRedis, producerConnection, redisReady } from '@jadwal/queue'
+import {
+  Lifecycle,
+  listen,
+  pollLoop,
+  rateLimitedErrors,
+  type ServiceContext,
+  UnavailableError,
+} from '@jadwal/runtime'
+import { sql } from 'kysely'
+import { createApiMetrics } from './api-metrics.ts'
+import { createApp } from './app.ts'
+import { createBoard } from './bull-board.ts'
+import type { ApiConfig } from './config.ts'
+import { QueueSnapshots } from './queue-snapshots.ts'
+
+const START_WITHIN_MS = 10_000
+const QUERY_TIMEOUT_MS = 5_000
+const CONNECTIONS = 10
+const LOOK_FOR_QUEUES_EACH_MS = 3_000
+
+/** The api's parts, put together. Throws `UnavailableError` when Redis or Postgres does not answer. */
+export async function startApi(config: ApiConfig, context: ServiceContext): Promise<Lifecycle> {
+  const { log, stop, clock, listening } = context
+  const { redisUrl, prefix, database } = config
+  const lifecycle = new Lifecycle(log)
+  const onRedisError = rateLimitedErrors(log, 'redis connection failed')
+
+  const redis = openRedis(producerConnection(redisUrl), onRedisError)
+  lifecycle.onClose('redis', () => redis.disconnect())
+  const producer = createProducer({ url: redisUrl, prefix, onError: onRedisError, clock })
+  lifecycle.onClose('producer', () => producer.close())
+  const onError = rateLimitedErrors(log, 'postgres connection failed')
+  const db = openDatabase({
+    ...database,
+    max: CONNECTIONS,
+    queryTimeoutMs: QUERY_TIMEOUT_MS,
+    onError,
+  })
+  lifecycle.onClose('postgres', () => db.destroy())
+
+  const reach = {
+    redis: () => redisReady(redis, START_WITHIN_MS),
+    postgres: async () => void (await sql`select 1`.execute(db)),
+  }
+  await reach.redis().catch((cause: unknown) => {
+    throw new UnavailableError({ what: 'Redis', variable: 'REDIS_URL', address: redisUrl, cause })
+  })
+  await reach.postgres().catch((cause: unknown) => {
+    const address = database.url
+    throw new UnavailableError({ what: 'Postgres', variable: 'DATABASE_URL', address, cause })
+  })
+
+  const board = createBoard({ redis, prefix, onError: onRedisError })
+  lifecycle.onClose('board', board.close)
+  const lookForQueues = pollLoop(
+    async () => {
+      await board.refresh()
+      return LOOK_FOR_QUEUES_EACH_MS
+    },
+    { signal: stop, log, name: 'look for queues' },
+  )
+  lifecycle.onClose('look for queues', () => lookForQueues)
+
+  const snapshots = new QueueSnapshots({ redis, prefix, clock })
+  const app = createApp(
+    {
+      redis,
+      prefix,
+      db,
+      producer,
+      snapshots,
+      clock,
+      log,
+      ready: async () => {
+        const [redisAnswer, postgresAnswer] = await Promise.allSettled([
+          redis.ping(),
+          reach.postgres(),
+        ])
+        return [...reasons('Redis', redisAnswer), ...reasons('Postgres', postgresAnswer)]
+      },
+      metrics: createApiMetrics(snapshots, log),
+      board: board.handler,
+    },
+    config,
+  )
+  const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, app)
+  const { port, close } = await listen(server, config)
+  lifecycle.onClose('http', close)
+  listening(port)
+  if (config.adminToken === undefined) log.warn('anybody on this machine may use the api')
+  return lifecycle
+}
+
+function reasons(what: string, answer: PromiseSettledResult<unknown>): string[] {
+  if (answer.status === 'fulfilled') return []
+  const { reason } = answer
+  return [`${what} does not answer: ${reason instanceof Error ? reason.message : String(reason)}`]
+}
