@@ -1,5 +1,6 @@
 import {
   IdentifierNode,
+  type Kysely,
   type KyselyPlugin,
   OperationNodeTransformer,
   type PluginTransformQueryArgs,
@@ -9,6 +10,7 @@ import {
   type SchemableIdentifierNode,
   type UnknownRow,
 } from 'kysely'
+import type { Database } from './database.ts'
 
 /** Our tables and their partitions; the names of CTEs and aliases must not look like these. */
 const OURS = /^(runs|attempts|leader_terms|schedules|schedule_versions|schedule_revision)(_\w+)?$/
@@ -18,9 +20,11 @@ const OURS = /^(runs|attempts|leader_terms|schedules|schedule_versions|schedule_
  * own `withSchema` leaves raw SQL alone). A `search_path` would not survive PgBouncer.
  */
 export class SchemaPlugin implements KyselyPlugin {
+  readonly schema: string
   readonly #transformer: SchemaTransformer
 
   constructor(schema: string) {
+    this.schema = schema
     this.#transformer = new SchemaTransformer(schema)
   }
 
@@ -31,6 +35,13 @@ export class SchemaPlugin implements KyselyPlugin {
   transformResult(args: PluginTransformResultArgs): Promise<QueryResult<UnknownRow>> {
     return Promise.resolve(args.result)
   }
+}
+
+/** The schema of a database that `openDatabase` opened: for what asks Postgres' own catalogue. */
+export function schemaOf(db: Kysely<Database>): string {
+  const plugin = db.getExecutor().plugins.find((each) => each instanceof SchemaPlugin)
+  if (!plugin) throw new Error('no database that openDatabase has opened')
+  return plugin.schema
 }
 
 class SchemaTransformer extends OperationNodeTransformer {
