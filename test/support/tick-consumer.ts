@@ -1,0 +1,36 @@
+import { Worker } from 'bullmq'
+import type { Sighting } from '../ledger/check-ticks.ts'
+
+export interface TickConsumer extends AsyncDisposable {
+  readonly sightings: readonly Sighting[]
+}
+
+/** A bare BullMQ worker that notes each run that it is handed, and nothing else. */
+export function consumeTicks(redisUrl: string, prefix: string, queue: string): TickConsumer {
+  const sightings: Sighting[] = []
+  const { hostname, port } = new URL(redisUrl)
+  const worker = new Worker(
+    queue,
+    async (message) => {
+      const { tick } = message.data as { tick: { scheduleId: string; at: string } }
+      sightings.push({
+        scheduleId: tick.scheduleId,
+        tickAtMs: Date.parse(tick.at),
+        seenAtMs: Date.now(),
+      })
+    },
+    {
+      connection: { host: hostname, port: Number(port), maxRetriesPerRequest: null },
+      prefix: `{${prefix}:${queue}}`,
+      concurrency: 100,
+      maxStalledCount: 1_000,
+    },
+  )
+  worker.on('error', () => {})
+  return {
+    sightings,
+    async [Symbol.asyncDispose]() {
+      await worker.close(true)
+    },
+  }
+}
