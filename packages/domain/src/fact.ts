@@ -35,7 +35,7 @@ export const RunFact = z.object({
   worker: z.string().nullish(),
   started_at: Instant.nullish(),
   finished_at: Instant.nullish(),
-  result: z.unknown(),
+  result: z.unknown().optional(),
   error: RunError.nullish(),
   redrive_of: z.uuid().nullish(),
   /** What became of this attempt; absent when the fact is of no attempt. */

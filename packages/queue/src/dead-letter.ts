@@ -26,13 +26,19 @@ export interface DeadRun {
 /** Fields and values of the dead letter's hash, in the form of a message that BullMQ would have added. */
 export function deadLetterFields(run: DeadRun): string[] {
   const { error } = run.death
-  return [
-    ...['name', run.job, 'data', JSON.stringify({ ...run.data, death: run.death })],
-    ...['opts', '{}', 'timestamp', String(run.enqueuedAtMs), 'delay', '0', 'priority', '0'],
-    ...['atm', String(run.failures), 'ats', String(run.death.attempt)],
-    ...['failedReason', `${run.death.reason}: ${error?.message ?? 'no error was recorded'}`],
-    ...['stacktrace', JSON.stringify(error?.stack === undefined ? [] : [error.stack])],
-  ]
+  const hash = {
+    name: run.job,
+    data: JSON.stringify({ ...run.data, death: run.death }),
+    opts: '{}',
+    timestamp: String(run.enqueuedAtMs),
+    delay: '0',
+    priority: '0',
+    atm: String(run.failures),
+    ats: String(run.death.attempt),
+    failedReason: `${run.death.reason}: ${error?.message ?? 'no error was recorded'}`,
+    stacktrace: JSON.stringify(error?.stack === undefined ? [] : [error.stack]),
+  }
+  return Object.entries(hash).flat()
 }
 
 /**

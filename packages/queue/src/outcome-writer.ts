@@ -12,12 +12,12 @@ const CLOSED = 'Connection is closed.'
 
 interface Waiting {
   outcome: Outcome
-  settle(accepted: boolean): void
+  settle: (accepted: boolean) => void
 }
 
 export interface OutcomeWriterDeps {
   write: WriteOutcomes
-  onError(error: Error): void
+  onError: (error: Error) => void
 }
 
 /**

@@ -10,8 +10,8 @@ export function runError(thrown: unknown): RunError {
   const stack = stackWithCauses(thrown)
   const code = 'code' in thrown ? thrown.code : undefined
   return {
-    name: cut(String(thrown.name) || 'Error', MAX_NAME_LENGTH),
-    message: cut(String(thrown.message)),
+    name: cut(asText(thrown.name) || 'Error', MAX_NAME_LENGTH),
+    message: cut(asText(thrown.message)),
     ...(stack === '' ? {} : { stack: cut(stack) }),
     ...(typeof code === 'string' || typeof code === 'number'
       ? { code: cut(String(code), MAX_NAME_LENGTH) }
@@ -23,12 +23,13 @@ function stackWithCauses(error: Error): string {
   const parts: string[] = []
   let next: unknown = error
   for (let depth = 0; next instanceof Error && depth < 5; depth += 1) {
-    parts.push(String(next.stack ?? next.message))
+    parts.push(asText(next.stack ?? next.message))
     next = next.cause
   }
   return parts.join('\ncaused by: ')
 }
 
+/** What a handler throws may break every promise of its type. */
 function asText(value: unknown): string {
   try {
     return typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))

@@ -25,14 +25,14 @@ export interface RunWorkerOptions {
   /** The name of this worker in the history. */
   instance: string
   /** Makes an attempt. Must not reject. */
-  execute(run: StartedRun): Promise<RunEnd>
+  execute: (run: StartedRun) => Promise<RunEnd>
   /** An attempt is over; `counted` is false when its outcome was refused or could not be written. */
-  onEnd(run: StartedRun, end: RunEnd, counted: boolean): void
+  onEnd: (run: StartedRun, end: RunEnd, counted: boolean) => void
   /** The locks of these runs are lost: other workers may have them by now. */
-  onLost(runIds: readonly string[]): void
+  onLost: (runIds: readonly string[]) => void
   /** A message has a form that this version does not know; it waits a minute for a worker that does. */
-  onParked(runId: string): void
-  onError(error: Error): void
+  onParked: (runId: string) => void
+  onError: (error: Error) => void
 }
 
 /**

@@ -1,10 +1,4 @@
-import {
-  type Clock,
-  revision,
-  type RunError,
-  type RunFact,
-  RunMessage,
-} from '@jadwal/domain'
+import { type Clock, revision, type RunError, type RunFact, RunMessage } from '@jadwal/domain'
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import { deadLetterFields } from './dead-letter.ts'
@@ -67,7 +61,6 @@ async function readAbandoned(deps: SweepDeps, id: string): Promise<Abandoned> {
     enqueued_at: new Date(hash.timestamp).toISOString(),
     attempt: hash.ats,
     finished_at: now,
-    result: undefined,
     error,
     attempt_state: hash.ats > 0 ? 'lost' : undefined,
     attempt_finished_at: now,

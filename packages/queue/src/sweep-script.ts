@@ -55,9 +55,8 @@ export async function endAbandoned(
     bullKey(prefix, name, ''),
     deadKey(prefix, name, ''),
   ]
-  const args = messages.flatMap(({ id, fact, letter }) => [
-    ...[id, fact, String(letter.length)],
-    ...letter,
-  ])
+  const args = messages.flatMap(({ id, fact, letter }) =>
+    [id, fact, String(letter.length)].concat(letter),
+  )
   return (redis as Scripted)[COMMAND](...keys, ...args)
 }

@@ -1,3 +1,4 @@
+import { jobsEnv } from '@jadwal/jobs'
 import { redisUrlProblem } from '@jadwal/queue'
 import { commonEnv, integerEnv, parseEnv, portEnv } from '@jadwal/runtime'
 import { z } from 'zod'
@@ -7,6 +8,7 @@ const SECRET = /^JADWAL_SECRET_(.+)$/
 
 const Env = z.object({
   ...commonEnv,
+  ...jobsEnv,
   REDIS_URL: commonEnv.REDIS_URL.superRefine((url, ctx) => {
     const problem = redisUrlProblem(url)
     if (problem) ctx.addIssue({ code: 'custom', message: problem })

@@ -9,7 +9,7 @@ export interface ExecuteDeps {
   secrets: ReadonlyMap<string, string>
   attempts: AttemptsInHand
   /** In [0, 1); for the jitter of retries. */
-  random(): number
+  random: () => number
 }
 
 /** Makes one attempt at a run: job, payload, handler, and what its end means. Never rejects. */

@@ -73,7 +73,13 @@ export async function startWorker(
   const workers: RunWorker[] = queues.map(
     ({ name: queue, concurrency }) =>
       new RunWorker({
-        ...{ redis, prefix, queue, concurrency, lockMs, clock, instance },
+        redis,
+        prefix,
+        queue,
+        concurrency,
+        lockMs,
+        clock,
+        instance,
         execute: (run) => executeRun(execution, run),
         onEnd: (run, end, counted) => attemptEnded({ log, metrics }, run, { end, counted }),
         onLost: (runIds) => attempts.lose(runIds),

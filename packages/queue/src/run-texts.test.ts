@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { runError } from './run-error.ts'
+import { safeJson } from './run-fact.ts'
+import { MAX_RESULT_LENGTH, resultText } from './run-result.ts'
+
+test('JSON that Postgres refuses is mended, and nothing else is changed', () => {
+  const mend = (value: unknown): unknown => JSON.parse(safeJson(JSON.stringify(value)))
+  expect(mend('a\u0000b')).toBe('a\ufffdb')
+  expect(mend('half \ud83d pair \udc00')).toBe('half \ufffd pair \ufffd')
+  for (const text of ['whole 😀', 'a\\u0000', '\\\\u0000', 'esc \u001b', '\\ud83d', 'plain']) {
+    expect(mend({ [text]: text })).toEqual({ [text]: text })
+  }
+})
+
+test('an error keeps its name, code, message and the stacks of its causes', () => {
+  const cause = Object.assign(new TypeError('deep'), { code: 'E_DEEP' })
+  const error = runError(new Error('outer', { cause }))
+  expect(error).toMatchObject({ name: 'Error', message: 'outer' })
+  expect(error.stack).toMatch(/Error: outer[\s\S]*caused by: TypeError: deep/)
+  expect(runError(cause).code).toBe('E_DEEP')
+})
+
+test('errors are bounded, and anything can be thrown', () => {
+  const long = runError(new Error('x'.repeat(100_000)))
+  expect(long.message).toHaveLength(8 * 1024)
+  expect(long.stack).toHaveLength(8 * 1024)
+  expect(runError('text')).toEqual({ name: 'Error', message: 'thrown: text' })
+  expect(runError(undefined).message).toBe('thrown: undefined')
+  expect(runError({ a: 1 }).message).toBe('thrown: {"a":1}')
+  expect(runError(Object.assign(new Error('x'), { message: { no: 'text' } })).message).toBe(
+    '{"no":"text"}',
+  )
+})
+
+test('a result that JSON cannot say or that is too long is replaced by one that says so', () => {
+  expect(resultText(undefined)).toBeUndefined()
+  expect(resultText({ a: 1 })).toBe('{"a":1}')
+  expect(JSON.parse(resultText({ n: 1n }) ?? '')).toHaveProperty('unserialisable')
+  const long = resultText('y'.repeat(MAX_RESULT_LENGTH)) ?? ''
+  expect(long.length).toBeLessThan(MAX_RESULT_LENGTH)
+  expect(JSON.parse(long)).toMatchObject({ truncated: true, length: MAX_RESULT_LENGTH + 2 })
+})

@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto'
+import { newRunId, systemClock } from '@jadwal/domain'
+import {
+  keys,
+  openWorkerRedis,
+  type RunEnd,
+  RunWorker,
+  runMessageOptions,
+  type StartedRun,
+  workerConnection,
+} from '@jadwal/queue'
+import { Queue } from 'bullmq'
+
+const QUEUE = 'emails'
+
+/** What a test needs to watch runs go through one queue on a real Redis: nothing is shared with other tests. */
+export function openBench(url: string) {
+  const prefix = `t${randomBytes(4).toString('hex')}`
+  const redis = openWorkerRedis(workerConnection(url), () => undefined)
+  const bull = { connection: workerConnection(url), prefix: keys.bullPrefix(prefix, QUEUE) }
+  const queue = new Queue(QUEUE, bull)
+  const dead = new Queue(keys.deadQueueName(QUEUE), bull)
+  const workers: RunWorker[] = []
+  const ends: { run: StartedRun; end: RunEnd; counted: boolean }[] = []
+  const lost: string[] = []
+  const parked: string[] = []
+  const errors: Error[] = []
+  /** As they were at the call: BullMQ counts on afterwards. */
+  const calls: Pick<StartedRun, 'id' | 'attempt' | 'failures' | 'startedAtMs' | 'lostAttempts'>[] =
+    []
+
+  return {
+    prefix,
+    redis,
+    queue,
+    dead,
+    ends,
+    lost,
+    parked,
+    errors,
+    calls,
+    /** Adds a run's message; `data` goes over its parts. Returns its id. */
+    async add(data: object = {}): Promise<string> {
+      const nowMs = systemClock.now().getTime()
+      const id = newRunId(nowMs, randomBytes(10))
+      const opts = { ...runMessageOptions({ enqueuedAtMs: nowMs }), jobId: id }
+      await queue.add('email.send', { v: 1, payload: { to: 'a@b.c' }, ...data }, opts)
+      return id
+    },
+    /** Starts a worker whose attempts end as `execute` says. */
+    work(
+      execute: (run: StartedRun) => RunEnd | Promise<RunEnd>,
+      options: { lockMs?: number; concurrency?: number } = {},
+    ): RunWorker {
+      const worker = new RunWorker({
+        redis,
+        prefix,
+        queue: QUEUE,
+        concurrency: options.concurrency ?? 5,
+        lockMs: options.lockMs ?? 30_000,
+        clock: systemClock,
+        instance: 'worker-1',
+        execute: async (run) => {
+          const { id, attempt, failures, startedAtMs, lostAttempts } = run
+          calls.push({ id, attempt, failures, startedAtMs, lostAttempts })
+          return execute(run)
+        },
+        onEnd: (run, end, counted) => void ends.push({ run, end, counted }),
+        onLost: (ids) => void lost.push(...ids),
+        onParked: (id) => void parked.push(id),
+        onError: (error) => void errors.push(error),
+      })
+      workers.push(worker)
+      worker.start()
+      return worker
+    },
+    messageKey: (id: string): string => keys.bullKey(prefix, QUEUE, id),
+    failedKey: keys.bullKey(prefix, QUEUE, 'failed'),
+    /** All facts in the outbox, oldest first. */
+    async facts(): Promise<Record<string, unknown>[]> {
+      const entries = await redis.xrange(keys.outboxKey(prefix, QUEUE), '-', '+')
+      return entries
+        .flatMap(([, fields]) => (fields[1] ?? '').split('\n'))
+        .map((line) => JSON.parse(line) as Record<string, unknown>)
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(workers.map((worker) => worker.close()))
+      await Promise.all([queue.close(), dead.close()])
+      redis.disconnect()
+    },
+  }
+}
