@@ -1,0 +1,147 @@
+import { readWorkers } from '@jadwal/queue'
+import { systemClock } from '@jadwal/domain'
+import { eventually, startTestRedis, type TestRedis } from '@jadwal/testkit'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openBench } from './worker-bench.ts'
+
+let server: TestRedis
+beforeAll(async () => {
+  server = await startTestRedis()
+})
+afterAll(async () => {
+  await server[Symbol.asyncDispose]()
+})
+
+test('a run gets its payload and its context, and its result is recorded', async () => {
+  await using bench = openBench(server.url)
+  await bench.work()
+  const id = await bench.add('ok', { a: 1 })
+  const fact = await bench.reached(id, 'succeeded')
+  expect(fact['result']).toEqual({ echo: { a: 1 }, runId: id, attempt: 1 })
+})
+
+test('a payload that breaks its schema ends the run at once, and each bad field is named', async () => {
+  await using bench = openBench(server.url)
+  await bench.work()
+  const id = await bench.add('strict', { n: 'seven' })
+  const fact = await bench.reached(id, 'dead')
+  expect(fact).toMatchObject({ reason: 'invalid-payload', attempt: 1 })
+  expect(fact['error']).toHaveProperty('message', expect.stringMatching(/to: .*; n: .*number/))
+  expect(await bench.facts(id)).toHaveLength(1)
+})
+
+test('the handler gets what the schema makes of the payload, also when it takes its time', async () => {
+  await using bench = openBench(server.url)
+  await bench.work()
+  const filled = await bench.add('defaults')
+  const slow = await bench.add('checked-later', { n: 1 })
+  const wrong = await bench.add('checked-later', { n: -1 })
+  expect(await bench.reached(filled, 'succeeded')).toHaveProperty('result', { n: 7 })
+  expect(await bench.reached(slow, 'succeeded')).toHaveProperty('result', { n: 1 })
+  expect(await bench.reached(wrong, 'dead')).toHaveProperty('reason', 'invalid-payload')
+})
+
+test('a job that nobody knows ends as a dead letter', async () => {
+  await using bench = openBench(server.url)
+  await bench.work()
+  const id = await bench.add('nobody-home')
+  expect(await bench.reached(id, 'dead')).toHaveProperty('reason', 'unknown-job')
+  expect(await bench.dead.getJob(id)).toBeDefined()
+})
+
+test('a job that always fails makes exactly its attempts, then one dead letter', async () => {
+  await using bench = openBench(server.url)
+  await bench.work()
+  const id = await bench.add('fails')
+  const more = await bench.add('fails', {}, { attempts: 4 })
+  expect(await bench.reached(id, 'dead')).toMatchObject({ reason: 'failed', attempt: 2 })
+  expect(await bench.reached(more, 'dead')).toMatchObject({ reason: 'failed', attempt: 4 })
+  expect((await bench.facts(more)).map((fact) => fact['state'])).toEqual([
+    'retrying',
+    'retrying',
+    'retrying',
+    'dead',
+  ])
+  expect(await bench.dead.getJobCounts()).toMatchObject({ waiting: 2 })
+})
+
+test('a PermanentError ends the run, a RetryLaterError sets its own delay, by name alone', async () => {
+  await using bench = openBench(server.url)
+  await bench.work()
+  const permanent = await bench.add('permanent')
+  const later = await bench.add('later')
+  expect(await bench.reached(permanent, 'dead')).toMatchObject({ reason: 'permanent', attempt: 1 })
+  expect(await bench.reached(later, 'succeeded')).toMatchObject({ attempt: 2 })
+  const [retrying] = await bench.facts(later)
+  const waitMs =
+    Date.parse(String(retrying?.['run_at'])) -
+    Date.parse(String(retrying?.['finished_at'] ?? retrying?.['attempt_finished_at']))
+  expect(waitMs).toBe(700)
+})
+
+test('an error with a name or message that means something to BullMQ is a failure like any other', async () => {
+  await using bench = openBench(server.url)
+  await bench.work()
+  const id = await bench.add('bull-words')
+  expect(await bench.reached(id, 'succeeded')).toMatchObject({ attempt: 2, result: 'made it' })
+})
+
+test('secrets reach the handler but no fact', async () => {
+  await using bench = openBench(server.url)
+  await bench.work({ JADWAL_SECRET_KEY: 'hunter22' })
+  const id = await bench.add('secret', { key: { secret: 'KEY' }, list: [{ secret: 'KEY' }] })
+  const missing = await bench.add('secret', { key: { secret: 'ABSENT' } })
+  const fact = await bench.reached(id, 'succeeded')
+  expect(fact).toMatchObject({ payload: { key: { secret: 'KEY' } }, result: { length: 8 } })
+  const dead = await bench.reached(missing, 'dead')
+  expect(dead).toMatchObject({ reason: 'permanent' })
+  expect(dead['error']).toHaveProperty('message', expect.stringContaining('JADWAL_SECRET_ABSENT'))
+})
+
+test('an attempt past its timeout has failed, whether its handler listens or not', async () => {
+  await using bench = openBench(server.url)
+  await bench.work()
+  const polite = await bench.add('polite')
+  const deaf = await bench.add('deaf')
+  const own = await bench.add('slow', { ms: 60_000 }, { timeoutMs: 50, attempts: 1 })
+  for (const id of [polite, deaf, own]) {
+    const fact = await bench.reached(id, 'dead')
+    expect(fact['error']).toMatchObject({ name: 'TimeoutError', code: 'TIMEOUT' })
+  }
+})
+
+test('an attempt that runs for more than a second is told to be running', async () => {
+  await using bench = openBench(server.url)
+  await bench.work()
+  const id = await bench.add('slow', { ms: 2_500 })
+  expect(await bench.reached(id, 'running')).toMatchObject({ attempt: 1, revision: 11 })
+  expect(await bench.reached(id, 'succeeded')).toMatchObject({ result: 'slept' })
+})
+
+test('a result that is no JSON does not fail the run', async () => {
+  await using bench = openBench(server.url)
+  await bench.work()
+  const id = await bench.add('circular')
+  expect(await bench.reached(id, 'succeeded')).toHaveProperty('result.unserialisable')
+})
+
+test('a worker is on the list while it lives, and serves health and metrics', async () => {
+  await using bench = openBench(server.url)
+  const worker = await bench.work({ JADWAL_QUEUES: 'tests:3' })
+  const id = await bench.add('ok')
+  await bench.reached(id, 'succeeded')
+  const alive = await eventually(async () => {
+    const workers = await readWorkers(bench.redis, bench.prefix, systemClock.now().getTime())
+    expect(workers).toHaveLength(1)
+    return workers
+  })
+  expect(alive[0]).toMatchObject({ state: 'running', queues: [{ name: 'tests', concurrency: 3 }] })
+  const page = async (path: string) => fetch(`http://127.0.0.1:${worker.port}${path}`)
+  expect((await page('/readyz')).status).toBe(200)
+  const metrics = await (await page('/metrics')).text()
+  expect(metrics).toContain('jadwal_runs_total{queue="tests",job="ok",outcome="succeeded"} 1')
+  expect(metrics).toContain('jadwal_attempts_total{outcome="succeeded"} 1')
+  expect(metrics).toContain('jadwal_run_duration_seconds_count{queue="tests",job="ok"} 1')
+  await worker.close()
+  expect(await readWorkers(bench.redis, bench.prefix, systemClock.now().getTime())).toEqual([])
+})

@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
+import { keys, openWorkerRedis, runMessageOptions, workerConnection } from '@jadwal/queue'
+import { newRunId, systemClock } from '@jadwal/domain'
+import { createLogger, type Lifecycle } from '@jadwal/runtime'
+import { eventually, type ServiceProcess, spawnService } from '@jadwal/testkit'
+import { Queue } from 'bullmq'
+import { readConfig } from '../src/config.ts'
+import { startWorker } from '../src/start-worker.ts'
+
+export const TEST_JOBS = fileURLToPath(new URL('fixtures/test-jobs.mjs', import.meta.url))
+const QUEUE = 'tests'
+
+type Fact = Record<string, unknown>
+
+/** Workers that serve the jobs in fixtures/ on a real Redis, under a prefix of its own. */
+export function openBench(url: string) {
+  const prefix = `t${randomBytes(4).toString('hex')}`
+  const redis = openWorkerRedis(workerConnection(url), () => undefined)
+  const bull = { connection: workerConnection(url), prefix: keys.bullPrefix(prefix, QUEUE) }
+  const queue = new Queue(QUEUE, bull)
+  const dead = new Queue(keys.deadQueueName(QUEUE), bull)
+  const opened: (() => Promise<unknown>)[] = []
+
+  async function facts(id: string): Promise<Fact[]> {
+    const entries = await redis.xrange(keys.outboxKey(prefix, QUEUE), '-', '+')
+    return entries
+      .flatMap(([, fields]) => (fields[1] ?? '').split('\n'))
+      .map((line) => JSON.parse(line) as Fact)
+      .filter((fact) => fact['id'] === id)
+  }
+
+  function envOf(env: Record<string, string>): Record<string, string> {
+    return {
+      REDIS_URL: url,
+      JADWAL_PREFIX: prefix,
+      JADWAL_JOBS: TEST_JOBS,
+      JADWAL_HOST: '127.0.0.1',
+      JADWAL_PORT: '0',
+      JADWAL_GRACE_MS: '2000',
+      ...env,
+    }
+  }
+
+  return {
+    prefix,
+    redis,
+    queue,
+    dead,
+    facts,
+    async add(job: string, payload: unknown = {}, data: object = {}): Promise<string> {
+      const nowMs = systemClock.now().getTime()
+      const id = newRunId(nowMs, randomBytes(10))
+      const opts = { ...runMessageOptions({ enqueuedAtMs: nowMs }), jobId: id }
+      await queue.add(job, { v: 1, payload, ...data }, opts)
+      return id
+    },
+    /** The last fact of a run, once it is in that state. */
+    async reached(id: string, state: string): Promise<Fact> {
+      return eventually(
+        async () => {
+          const last = (await facts(id)).at(-1)
+          if (last?.['state'] !== state) throw new Error(`${id} is ${JSON.stringify(last)}`)
+          return last
+        },
+        { timeoutMs: 15_000 },
+      )
+    },
+    /** A worker inside this process. Its stop and its hurry are in the hands of the test. */
+    async work(env: Record<string, string> = {}) {
+      const stop = new AbortController()
+      const hurry = new AbortController()
+      let crash: (error: unknown) => Promise<void> | void = () => undefined
+      let port = 0
+      const lifecycle: Lifecycle = await startWorker(readConfig(envOf(env)), {
+        log: createLogger('worker', 'silent'),
+        stop: stop.signal,
+        hurry: hurry.signal,
+        instance: `test-${randomBytes(2).toString('hex')}`,
+        clock: systemClock,
+        listening: (taken) => {
+          port = taken
+        },
+        onCrash: (handle) => {
+          crash = handle
+        },
+      })
+      const close = async (): Promise<void> => {
+        stop.abort()
+        await lifecycle.close()
+      }
+      opened.push(close)
+      return { port, close, hurry, crash: (error: unknown) => crash(error) }
+    },
+    /** A worker that is a process of its own. */
+    spawn(env: Record<string, string> = {}): ServiceProcess {
+      const worker = spawnService('worker', envOf(env))
+      opened.push(() => worker[Symbol.asyncDispose]())
+      return worker
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(opened.map((close) => close()))
+      await Promise.all([queue.close(), dead.close()])
+      redis.disconnect()
+    },
+  }
+}
