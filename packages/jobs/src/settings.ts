@@ -1,4 +1,5 @@
-import { delimiter, isAbsolute, resolve } from 'node:path'
+import { isAbsolute, resolve } from 'node:path'
+import { z } from 'zod'
 
 /** What the built-in jobs need to know of the worker's environment. */
 export interface Settings {
@@ -14,32 +15,35 @@ export interface Settings {
   smtpUrl?: string
 }
 
-/** A variable of the environment is wrong. Has the name that services answer with exit code 78. */
-export class SettingsError extends Error {
-  override name = 'ConfigError'
-  readonly code = 'CONFIG'
-}
+/** The variables that the built-in jobs read. A worker checks them with its own when it starts. */
+export const jobsEnv = {
+  JADWAL_EXEC_ALLOW: z
+    .string()
+    .refine(
+      (text) => listOf(text).every((path) => isAbsolute(path)),
+      'must be absolute paths with commas between them, such as /usr/bin/rsync,/bin/sh',
+    )
+    .optional(),
+  JADWAL_DATA: z.string().optional(),
+  JADWAL_URL: z
+    .url({ protocol: /^https?$/, error: 'must be an address such as http://127.0.0.1:3000' })
+    .optional(),
+  JADWAL_TOKEN: z.string().optional(),
+  SMTP_URL: z
+    .url({ protocol: /^smtps?$/, error: 'must be smtp://host:port or smtps://user:password@host' })
+    .optional(),
+} as const
 
-/** Reads the settings and names every bad variable in one message. An empty variable counts as unset. */
+/**
+ * Reads the settings. An empty variable counts as unset, and so does a bad one: a worker that checks
+ * `jobsEnv` does not start with it, and a job that needs it says so.
+ */
 export function readSettings(env: Readonly<Record<string, string | undefined>>): Settings {
-  const problems: string[] = []
-  const execAllow = list(env['JADWAL_EXEC_ALLOW'])
-  for (const path of execAllow.filter((entry) => !isAbsolute(entry)))
-    problems.push(
-      `JADWAL_EXEC_ALLOW must be absolute paths with commas between them, but has ${JSON.stringify(path)}`,
-    )
-  const smtpUrl = env['SMTP_URL'] || undefined
-  if (smtpUrl && !/^smtps?:$/.test(protocol(smtpUrl)))
-    problems.push('SMTP_URL must be smtp://host:port or smtps://host:port')
-  const url = env['JADWAL_URL'] || undefined
-  if (url && !/^https?:$/.test(protocol(url)))
-    problems.push(
-      `JADWAL_URL must be an address such as http://127.0.0.1:3000, but is ${JSON.stringify(url)}`,
-    )
-  if (problems.length > 0) throw new SettingsError(problems.join('\n'))
-  const token = env['JADWAL_TOKEN'] || undefined
+  const url = jobsEnv.JADWAL_URL.safeParse(env['JADWAL_URL']).data
+  const smtpUrl = jobsEnv.SMTP_URL.safeParse(env['SMTP_URL']).data
+  const token = env['JADWAL_TOKEN']
   return {
-    execAllow,
+    execAllow: listOf(env['JADWAL_EXEC_ALLOW'] ?? '').filter((path) => isAbsolute(path)),
     commandEnv: commandEnv(env),
     dataDir: resolve(env['JADWAL_DATA'] || '.jadwal'),
     ...(url && token ? { api: { url, token } } : {}),
@@ -47,21 +51,17 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
   }
 }
 
-function list(text: string | undefined): string[] {
-  return (text ?? '')
+function listOf(text: string): string[] {
+  return text
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '')
 }
 
-function protocol(url: string): string {
-  return URL.canParse(url) ? new URL(url).protocol : ''
-}
-
 function commandEnv(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const { HOME, LANG, TZ } = env
   return {
-    PATH: env['PATH'] || ['/usr/local/bin', '/usr/bin', '/bin'].join(delimiter),
+    PATH: env['PATH'] || '/usr/local/bin:/usr/bin:/bin',
     ...(HOME ? { HOME } : {}),
     ...(LANG ? { LANG } : {}),
     ...(TZ ? { TZ } : {}),
