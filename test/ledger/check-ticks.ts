@@ -20,6 +20,7 @@ export interface Sighting {
 
 export interface TickReport {
   expected: number
+  /** How many ticks were not seen, and the first of them. */
   missing: string[]
   doubled: string[]
   /** Seen before its instant. */
@@ -65,8 +66,14 @@ export function checkTicks(
         report.missing.push(`${id}@${new Date(tick).toISOString()}`)
     }
   }
+  report.missing = shortened(report.missing)
   report.doubled = [...times]
     .filter(([, count]) => count > 1)
     .map(([name, count]) => `${name} ×${count}`)
   return report
+}
+
+/** Thousands of names say no more than ten. */
+function shortened(names: string[]): string[] {
+  return names.length > 10 ? [...names.slice(0, 10), `… ${names.length} in all`] : names
 }

@@ -1,8 +1,12 @@
+import { setImmediate } from 'node:timers/promises'
 import { Job, type JobsOptions, type Queue } from 'bullmq'
 import type { ChainableCommander, Redis } from 'ioredis'
 import { leaderConnection, openRedis } from './connections.ts'
 import { bullPrefix } from './keys.ts'
 import { QueueOpener } from './open-queue.ts'
+
+/** Messages built in one go. */
+const SLICE = 100
 
 /** BullMQ's scripts that a run's message may need. */
 const ADD_SCRIPTS = /^(addStandardJob|addDelayedJob|addPrioritizedJob):/
@@ -60,9 +64,11 @@ export class FiringConnection {
     const client = await (queue.getBackend() as unknown as Backend).client
     const tx = client.multi()
     for (const lua of this.#addScripts()) tx.script('LOAD', lua)
-    for (const { id, name, data, options } of messages) {
+    for (const [at, { id, name, data, options }] of messages.entries()) {
       const job = new Job(queue as Queue, name, data, options, id)
       await job.addJob(tx as unknown as Parameters<typeof job.addJob>[0], {})
+      // The lease is renewed meanwhile, however slow the machine is.
+      if (at % SLICE === SLICE - 1) await setImmediate()
     }
     return tx
   }
