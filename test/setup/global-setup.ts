@@ -24,9 +24,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   ])
   await asAdmin(postgres.url, `CREATE DATABASE ${TEMPLATE_DATABASE}`)
   const template = databaseUrl(postgres.url, TEMPLATE_DATABASE)
-  await migrate({ url: template, schema: 'jadwal', now: new Date() }).catch((error: unknown) =>
-    process.stderr.write(`the template is not migrated: ${String(error)}\n`),
-  )
+  await migrate({ url: template, schema: 'jadwal', now: new Date() })
   project.provide('redisUrl', redis.url)
   project.provide('postgresUrl', postgres.url)
   return async () => {

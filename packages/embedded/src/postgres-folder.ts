@@ -7,11 +7,12 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { PostgresBinaries } from './postgres-binaries.ts'
 import { isReachableByAll, reachableFolder, unprivilegedUser } from './unprivileged-user.ts'
@@ -34,17 +35,17 @@ log_timezone = 'UTC'
  */
 export function makeClusterFolder(folder: string): string {
   const user = unprivilegedUser()
-  if (!user || isReachableByAll(folder)) {
+  if (!user || isReachableByAll(dirname(folder))) {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     if (user) own(folder, user)
-    return folder
+    return realpathSync(folder)
   }
   const place = reachableFolder(folder)
   mkdirSync(place, { recursive: true })
-  chmodSync(join(place, '..'), 0o755)
+  chmodSync(dirname(place), 0o755)
   own(place, user)
   if (!lstatSync(folder, { throwIfNoEntry: false })) {
-    mkdirSync(join(folder, '..'), { recursive: true })
+    mkdirSync(dirname(folder), { recursive: true })
     symlinkSync(place, folder)
   }
   return place

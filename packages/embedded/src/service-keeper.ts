@@ -79,9 +79,10 @@ export class ServiceKeeper {
 
   async stop({ hurry, kill }: StopSignals): Promise<void> {
     this.#stopping.abort()
-    const again = (): void => this.#signal('SIGTERM')
+    // Another signal than the first: two of a kind at once arrive as one.
+    const again = (): void => this.#signal('SIGINT')
     const force = (): void => this.#signal('SIGKILL')
-    again()
+    this.#signal('SIGTERM')
     hurry.addEventListener('abort', again)
     kill.addEventListener('abort', force)
     if (hurry.aborted) again()

@@ -1,0 +1,29 @@
+import { createServer } from 'node:net'
+import { expect, test } from 'vitest'
+import { freePort, onFreePort } from '../src/free-port.ts'
+
+test('a port that is taken is passed over for the next free one', async () => {
+  const taken = await freePort()
+  const server = createServer()
+  await new Promise<void>((resolve) => {
+    server.listen(taken, '127.0.0.1', resolve)
+  })
+  expect(await freePort(taken)).toBeGreaterThan(taken)
+  server.close()
+})
+
+test('whoever is faster takes the port: the start is tried on another one', async () => {
+  const ports: number[] = []
+  const started = await onFreePort(0, async (port) => {
+    ports.push(port)
+    if (ports.length < 3) throw new Error('bind: Address already in use')
+    return port
+  })
+  expect(started).toBe(ports[2])
+})
+
+test('any other failure of a start is passed on', async () => {
+  await expect(onFreePort(0, () => Promise.reject(new Error('no memory')))).rejects.toThrow(
+    'no memory',
+  )
+})

@@ -1,0 +1,170 @@
+import { chmodSync, existsSync, lstatSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { makeTempFolder, PROJECT_ROOT, removeTempFolder } from '@jadwal/testkit'
+import { Redis } from 'ioredis'
+import pg from 'pg'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import {
+  type EmbeddedPostgres,
+  type EmbeddedRedis,
+  findRedisBinary,
+  isAlive,
+  startPostgres,
+  startRedis,
+} from '../src/index.ts'
+import { reachableFolder } from '../src/unprivileged-user.ts'
+
+vi.setConfig({ testTimeout: 90_000 })
+const asRoot = process.getuid?.() === 0
+
+let folder = ''
+beforeEach(() => {
+  folder = makeTempFolder('servers')
+})
+afterEach(() => removeTempFolder(folder))
+
+describe('the embedded Postgres', () => {
+  test('keeps its data over a restart and needs its password', async () => {
+    const first = await launchPostgres()
+    await query(first.url, 'CREATE TABLE kept AS SELECT 7 AS n')
+    await expect(query(first.url.replace('geheim', 'wrong'), 'SELECT 1')).rejects.toThrow(
+      'password',
+    )
+    await first.stop()
+    expect(await isAlive(first.server.identity)).toBe(false)
+    const second = await launchPostgres()
+    expect(await query(second.url, 'SELECT n FROM kept')).toEqual([{ n: 7 }])
+    await second.stop()
+  })
+
+  test('that a killed process left running is stopped, and its data used', async () => {
+    const left = await launchPostgres()
+    await query(left.url, 'CREATE TABLE kept AS SELECT 8 AS n')
+    const next = await launchPostgres()
+    expect(await isAlive(left.server.identity)).toBe(false)
+    expect(await query(next.url, 'SELECT n FROM kept')).toEqual([{ n: 8 }])
+    await next.stop()
+  })
+
+  test('recovers after it was killed', async () => {
+    const first = await launchPostgres()
+    await query(first.url, 'CREATE TABLE kept AS SELECT 9 AS n')
+    first.server.child.kill('SIGKILL')
+    await first.server.exited
+    const second = await launchPostgres()
+    expect(await query(second.url, 'SELECT n FROM kept')).toEqual([{ n: 9 }])
+    await second.stop()
+  })
+
+  test.runIf(asRoot)('does not run as root', async () => {
+    const postgres = await launchPostgres()
+    expect(statSync(`/proc/${postgres.server.identity.pid}`).uid).toBe(65_534)
+    await postgres.stop()
+  })
+
+  test.runIf(asRoot)('lies elsewhere when its user cannot reach the folder', async () => {
+    chmodSync(folder, 0o700)
+    const postgres = await launchPostgres()
+    const place = reachableFolder(join(folder, 'postgres'))
+    expect(lstatSync(join(folder, 'postgres')).isSymbolicLink()).toBe(true)
+    expect(existsSync(join(place, 'PG_VERSION'))).toBe(true)
+    await postgres.stop()
+    rmSync(place, { recursive: true })
+  })
+})
+
+describe('the embedded Redis', () => {
+  test('keeps its data over a restart and needs its password', async () => {
+    const first = await launchRedis()
+    expect(await command(first.url, 'set', 'kept', '7')).toBe('OK')
+    await expect(command(first.url.replace('geheim', 'wrong'), 'get', 'kept')).rejects.toThrow(
+      /WRONGPASS|Connection is closed/,
+    )
+    await first.stop()
+    expect(await isAlive(first.server.identity)).toBe(false)
+    const second = await launchRedis()
+    expect(await command(second.url, 'get', 'kept')).toBe('7')
+    await second.stop()
+  })
+
+  test('that a killed process left running is stopped, and its data used', async () => {
+    const left = await launchRedis()
+    await command(left.url, 'set', 'kept', '8')
+    const next = await launchRedis()
+    expect(await isAlive(left.server.identity)).toBe(false)
+    expect(await command(next.url, 'get', 'kept')).toBe('8')
+    await next.stop()
+  })
+
+  test('writes an append-only file and evicts nothing', async () => {
+    const redis = await launchRedis()
+    expect(await command(redis.url, 'config', 'get', 'appendonly')).toEqual(['appendonly', 'yes'])
+    expect(await command(redis.url, 'config', 'get', 'maxmemory-policy')).toEqual([
+      'maxmemory-policy',
+      'noeviction',
+    ])
+    await redis.stop()
+  })
+
+  test('is named with the ways out when there is none and none can be unpacked', async () => {
+    vi.stubEnv('PATH', '/nowhere')
+    const search = { path: '/nowhere', unpackInto: join(folder, 'software') }
+    await expect(findRedisBinary(search)).rejects.toThrow(/REDIS_URL[^]*docker compose up/)
+    vi.unstubAllEnvs()
+  })
+
+  test.runIf(existsSync('/etc/debian_version'))(
+    'is unpacked from the package of the distribution when the path has none',
+    async () => {
+      const unpackInto = join(PROJECT_ROOT, '.jadwal', 'software')
+      const binary = await findRedisBinary({ path: '/nowhere', unpackInto })
+      expect(binary.file.startsWith(unpackInto)).toBe(true)
+      const redis = await launchRedis(binary)
+      expect(await command(redis.url, 'ping')).toBe('PONG')
+      await redis.stop()
+    },
+  )
+})
+
+function launchPostgres(): Promise<EmbeddedPostgres> {
+  return startPostgres({
+    folder: join(folder, 'postgres'),
+    password: 'geheim',
+    database: 'jadwal',
+    logFile: join(folder, 'postgres.log'),
+  })
+}
+
+async function launchRedis(given?: {
+  file: string
+  libraries: readonly string[]
+}): Promise<EmbeddedRedis> {
+  const search = { path: process.env['PATH'] ?? '', unpackInto: join(folder, 'software') }
+  return startRedis({
+    binary: given ?? (await findRedisBinary(search)),
+    folder: join(folder, 'redis'),
+    password: 'geheim',
+    logFile: join(folder, 'redis.log'),
+  })
+}
+
+async function query(url: string, statement: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url })
+  try {
+    await client.connect()
+    return (await client.query(statement)).rows as unknown[]
+  } finally {
+    await client.end()
+  }
+}
+
+async function command(url: string, name: string, ...args: string[]): Promise<unknown> {
+  const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => null })
+  redis.on('error', () => {})
+  try {
+    await redis.connect()
+    return await redis.call(name, ...args)
+  } finally {
+    redis.disconnect()
+  }
+}

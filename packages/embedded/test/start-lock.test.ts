@@ -1,0 +1,38 @@
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { makeTempFolder, removeTempFolder } from '@jadwal/testkit'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { AlreadyRunningError, takeStartLock } from '../src/start-lock.ts'
+
+let folder = ''
+beforeEach(() => {
+  folder = makeTempFolder('lock')
+})
+afterEach(() => removeTempFolder(folder))
+
+test('only one process holds the lock, until it gives it back', async () => {
+  const file = join(folder, 'lock')
+  const lock = await takeStartLock(file)
+  await expect(takeStartLock(file)).rejects.toThrow(AlreadyRunningError)
+  lock.release()
+  const again = await takeStartLock(file)
+  again.release()
+  expect(readdirSync(folder)).toEqual([])
+})
+
+test('the lock of a process that is gone counts for nothing', async () => {
+  const file = join(folder, 'lock')
+  writeFileSync(file, JSON.stringify({ pid: process.pid, startedAt: 'in another life' }))
+  const lock = await takeStartLock(file)
+  lock.release()
+  expect(readdirSync(folder)).toEqual([])
+})
+
+test('a holder that is about to end says so', async () => {
+  const file = join(folder, 'lock')
+  const lock = await takeStartLock(file)
+  await expect(takeStartLock(file)).rejects.toMatchObject({ stopping: false, pid: process.pid })
+  lock.markStopping()
+  await expect(takeStartLock(file)).rejects.toMatchObject({ stopping: true })
+  lock.release()
+})

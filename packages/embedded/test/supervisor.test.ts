@@ -1,0 +1,171 @@
+import { statSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { eventually } from '@jadwal/testkit'
+import { describe, expect, test, vi } from 'vitest'
+import { isAlive } from '../src/process-identity.ts'
+import { FakeProject, READY } from './fake-project.ts'
+
+vi.setConfig({ testTimeout: 90_000 })
+
+const ALL = ['api', 'recorder', 'scheduler.1', 'scheduler.2', 'worker.1', 'worker.2']
+
+describe('npm start', () => {
+  test('runs every service and prints last where to look and the admin token', async () => {
+    await using project = new FakeProject()
+    const supervisor = project.start()
+    const token = await supervisor.waitForLog(READY)
+    expect([...(await project.services()).keys()].toSorted()).toEqual(ALL)
+    expect(supervisor.logs.slice(-5).join('\n')).toContain(project.data)
+    expect(supervisor.logs.findLast((line) => line !== '')).toBe(token)
+    expect(statSync(join(project.data, 'admin-token')).mode & 0o777).toBe(0o600)
+  })
+
+  test('shows the lines of a service with its name, for the eye', async () => {
+    await using project = new FakeProject()
+    const supervisor = project.start()
+    const line = await supervisor.waitForLog(/^worker\.2 .*started/)
+    expect(line).toMatch(/^worker\.2 +\| \d\d:\d\d:\d\d\.\d{3} INFO {2}started port=9/)
+  })
+
+  test('stops in order: schedulers, workers, the recorder, the api', async () => {
+    await using project = new FakeProject()
+    const supervisor = project.start({ FAKE_DRAIN_MS: '100' })
+    await supervisor.waitForLog(READY)
+    expect(await supervisor.stop()).toBe(0)
+    const stops = project.events().filter((event) => !event.includes(' env '))
+    expect(stops).toEqual([
+      'scheduler drains',
+      'scheduler drains',
+      'scheduler ended',
+      'scheduler ended',
+      'worker drains',
+      'worker drains',
+      'worker ended',
+      'worker ended',
+      'recorder drains',
+      'recorder ended',
+      'api drains',
+      'api ended',
+    ])
+    expect((await project.services()).size).toBe(0)
+  })
+
+  test('takes a Ctrl-C that comes twice at once for one, and hurries at the second', async () => {
+    await using project = new FakeProject()
+    const supervisor = project.start({ FAKE_DRAIN_MS: '60000' })
+    await supervisor.waitForLog(READY)
+    supervisor.child.kill('SIGINT')
+    supervisor.child.kill('SIGINT')
+    await eventually(() => expect(project.events()).toContain('scheduler drains'))
+    expect(project.events()).not.toContain('scheduler hurries')
+    await eventually(() => {
+      supervisor.child.kill('SIGINT')
+      expect(project.events()).toContain('scheduler hurries')
+    })
+    expect(await supervisor.exitCode()).toBe(0)
+    expect((await project.services()).size).toBe(0)
+  })
+
+  test('starts again what dies', async () => {
+    await using project = new FakeProject()
+    const supervisor = project.start()
+    await supervisor.waitForLog(READY)
+    const killed = (await project.services()).get('worker.1')
+    process.kill(killed?.pid ?? 0, 'SIGKILL')
+    await supervisor.waitForLog('ended (SIGKILL); starts again in 0.5 s')
+    await eventually(async () => {
+      const again = (await project.services()).get('worker.1')
+      expect(again?.pid).toBeGreaterThan(0)
+      expect(again?.pid).not.toBe(killed?.pid)
+    })
+  })
+
+  test('stops everything when a service has a wrong environment, and says so last', async () => {
+    await using project = new FakeProject()
+    const supervisor = project.start({ FAKE_RECORDER: '78' })
+    expect(await supervisor.exitCode()).toBe(78)
+    expect(supervisor.logs.slice(-3).join('\n')).toContain('jadwal recorder: wrong environment')
+    expect((await project.services()).size).toBe(0)
+  })
+
+  test('names what is wrong with its own environment', async () => {
+    await using project = new FakeProject()
+    const supervisor = project.start({ JADWAL_GRACE_MS: 'soon', JADWAL_PORT: '70000' })
+    expect(await supervisor.exitCode()).toBe(78)
+    expect(supervisor.logs.join('\n')).toMatch(/JADWAL_PORT[^]*JADWAL_GRACE_MS/)
+  })
+
+  test('refuses a data folder on which another one runs, and does it no harm', async () => {
+    await using project = new FakeProject()
+    const first = project.start()
+    await first.waitForLog(READY)
+    const second = project.start()
+    expect(await second.exitCode()).toBe(1)
+    expect(second.logs.join('\n')).toContain(`another npm start (process ${first.pid})`)
+    expect([...(await project.services()).keys()].toSorted()).toEqual(ALL)
+  })
+
+  test('waits for one that is still stopping', async () => {
+    await using project = new FakeProject()
+    const first = project.start({ FAKE_DRAIN_MS: '500' })
+    await first.waitForLog(READY)
+    const stopped = first.stop()
+    await first.waitForLog('stopping;')
+    const second = project.start()
+    await second.waitForLog(READY)
+    expect(await stopped).toBe(0)
+  })
+
+  test('ends what a killed one left behind before it starts its own', async () => {
+    await using project = new FakeProject()
+    const first = project.start({ FAKE_DRAIN_MS: '1500' })
+    await first.waitForLog(READY)
+    const left = [...(await project.services()).values()]
+    await first.kill()
+    const second = project.start()
+    await second.waitForLog('the last start was cut short')
+    await second.waitForLog(READY)
+    expect(await Promise.all(left.map(isAlive))).toEqual(left.map(() => false))
+    expect(await second.stop()).toBe(0)
+  })
+
+  test('keeps its admin token over restarts, or takes the one it is given', async () => {
+    await using project = new FakeProject()
+    const first = project.start()
+    const token = await first.waitForLog(READY)
+    await first.stop()
+    expect(await project.start().waitForLog(READY)).toBe(token)
+    await using other = new FakeProject()
+    const line = await other.start({ JADWAL_ADMIN_TOKEN: 'of-my-own-choice' }).waitForLog(READY)
+    expect(line).toContain('of-my-own-choice')
+  })
+
+  test('gives the admin token to the api alone', async () => {
+    await using project = new FakeProject()
+    const supervisor = project.start({ JADWAL_ADMIN_TOKEN: 'of-my-own-choice' })
+    await supervisor.waitForLog(READY)
+    const told = project.events().filter((event) => event.includes('of-my-own-choice'))
+    expect(told.map((event) => event.split(' ')[0])).toEqual(['api'])
+  })
+
+  test('takes the next port when that of the api is taken', async () => {
+    await using project = new FakeProject()
+    await using taken = await listen()
+    const supervisor = project.start({ JADWAL_PORT: String(taken.port) })
+    const page = await supervisor.waitForLog(/page +http/)
+    expect(Number(page.split(':').at(-1)?.replace('/', ''))).toBeGreaterThan(taken.port)
+  })
+})
+
+async function listen(): Promise<AsyncDisposable & { port: number }> {
+  const server = createServer()
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  const address = server.address()
+  return {
+    port: typeof address === 'object' && address ? address.port : 0,
+    [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(() => resolve())),
+  }
+}
