@@ -54,7 +54,7 @@ describe('the compose file', () => {
       const { environment, healthcheck, command } = service(name)
       expect(command).toEqual([name])
       expect(environment).toMatchObject({ JADWAL_PORT: port, JADWAL_HOST: '0.0.0.0' })
-      expect(healthcheck?.test.join(' ')).toContain('process.env.JADWAL_PORT}/readyz')
+      expect(healthcheck?.test).toEqual(['CMD', 'jadwal-check-ready'])
     },
   )
 
