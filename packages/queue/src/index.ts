@@ -56,3 +56,4 @@ export {
   type MessageState,
   type QueueCounts,
 } from './queue-counts.ts'
+export { type OutboxEntry, OutboxReader, type OutboxReaderOptions } from './outbox-reader.ts'

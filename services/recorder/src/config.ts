@@ -1,0 +1,30 @@
+import { redisUrlProblem } from '@jadwal/queue'
+import { commonEnv, parseEnv, portEnv } from '@jadwal/runtime'
+import { z } from 'zod'
+
+const Env = z.object({
+  ...commonEnv,
+  REDIS_URL: commonEnv.REDIS_URL.superRefine((url, ctx) => {
+    const problem = redisUrlProblem(url)
+    if (problem) ctx.addIssue({ code: 'custom', message: problem })
+  }),
+  JADWAL_PORT: portEnv(9103),
+})
+
+export function readConfig(env: NodeJS.ProcessEnv) {
+  const parsed = parseEnv(Env, env)
+  return {
+    redisUrl: parsed.REDIS_URL,
+    database: { url: parsed.DATABASE_URL, schema: parsed.JADWAL_DB_SCHEMA },
+    prefix: parsed.JADWAL_PREFIX,
+    host: parsed.JADWAL_HOST,
+    port: parsed.JADWAL_PORT,
+    metricsToken: parsed.JADWAL_METRICS_TOKEN,
+    logLevel: parsed.JADWAL_LOG_LEVEL,
+    graceMs: parsed.JADWAL_GRACE_MS,
+    /** Entries that a reader has not acknowledged for this long are taken over by another one. */
+    claimAfterMs: 30_000,
+    claimEachMs: 10_000,
+  }
+}
+export type RecorderConfig = ReturnType<typeof readConfig>
