@@ -1,1 +1,1 @@
-export {}
+export { runCommand, type Terminal } from './program.ts'

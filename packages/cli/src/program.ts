@@ -1,0 +1,58 @@
+import { isTimezone } from '@jadwal/domain'
+import { Command, CommanderError, InvalidArgumentError } from 'commander'
+import { importCrontab } from './import-crontab.ts'
+import type { Terminal } from './terminal.ts'
+
+export type { Terminal } from './terminal.ts'
+
+const USAGE_ERROR = 2
+
+const EXIT_CODES = `
+Exit codes: 0 the file was read (lines without a counterpart are in the report), 1 it can't be read,
+2 the command line is wrong.`
+
+/**
+ * Runs one command line and gives its exit code: 0 done, 1 it failed, 2 the command line is wrong.
+ * An import that read its file is done, also when it reports lines that have no counterpart.
+ */
+export async function runCommand(args: readonly string[], terminal: Terminal): Promise<number> {
+  let exitCode = 0
+  const program = createProgram(terminal, (code) => (exitCode = code))
+  try {
+    await program.parseAsync(args, { from: 'user' })
+    return exitCode
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    return error.code === 'commander.helpDisplayed' ? 0 : USAGE_ERROR
+  }
+}
+
+function createProgram(terminal: Terminal, exitWith: (code: number) => void): Command {
+  const program = new Command('jadwal')
+    .description('Jadwal, a distributed job scheduler')
+    .exitOverride()
+    .configureOutput({ writeOut: terminal.writeOutput, writeErr: terminal.writeError })
+    .showHelpAfterError()
+  const imports = inherit(program, 'import').description(
+    'Make a schedule file of what exists: the file to standard output, the report to standard error',
+  )
+  inherit(imports, 'crontab')
+    .description('Take over a crontab')
+    .addHelpText('after', EXIT_CODES)
+    .argument('<file>', 'the crontab; - reads standard input')
+    .option('--system', 'the file names a user before each command, as /etc/crontab does', false)
+    .option('--timezone <zone>', "zone of lines above any CRON_TZ (default: the host's)", readZone)
+    .action(async (file: string, options: { system: boolean; timezone?: string }) => {
+      exitWith(await importCrontab(terminal, file, options))
+    })
+  return program
+}
+
+function inherit(parent: Command, name: string): Command {
+  return parent.command(name).copyInheritedSettings(parent)
+}
+
+function readZone(text: string): string {
+  if (isTimezone(text)) return text
+  throw new InvalidArgumentError('It is no IANA time zone: write for example Asia/Jakarta or UTC.')
+}

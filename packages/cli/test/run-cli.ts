@@ -1,0 +1,37 @@
+import { spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+
+const TSX = import.meta.resolve('tsx')
+const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+
+export const CASES = fileURLToPath(new URL('cases/', import.meta.url))
+
+export interface Ended {
+  exitCode: number | null
+  output: string
+  report: string
+}
+
+/** Runs the command line as a process of its own, in the folder of the cases and the zone Asia/Jakarta. */
+export async function runCli(args: string[], input = ''): Promise<Ended> {
+  return await runNode(['--import', TSX, MAIN, ...args], input)
+}
+
+export async function runNode(args: string[], input = ''): Promise<Ended> {
+  const child = spawn(process.execPath, args, {
+    cwd: CASES,
+    env: { TZ: 'Asia/Jakarta' },
+  })
+  child.stdin.end(input)
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', resolve)
+  })
+  const [output, report, exitCode] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    ended,
+  ])
+  return { exitCode, output, report }
+}
