@@ -1,5 +1,5 @@
 import { createRegistry, type Logger, rateLimitedErrors } from '@jadwal/runtime'
-import { Gauge } from 'prom-client'
+import { Gauge, Registry } from 'prom-client'
 import type { QueueSnapshot, QueueSnapshots } from './queue-snapshots.ts'
 
 /**
@@ -10,63 +10,47 @@ export function createApiMetrics(
   snapshots: QueueSnapshots,
   log: Logger,
 ): () => Promise<{ text: string; contentType: string }> {
-  const registry = createRegistry()
-  const registers = [registry]
-  const gauges = {
-    messages: new Gauge({
-      name: 'jadwal_queue_messages',
-      help: 'Messages in a queue by the state that BullMQ has them in.',
-      labelNames: ['queue', 'state'],
-      registers,
-    }),
-    oldest: new Gauge({
-      name: 'jadwal_queue_oldest_waiting_seconds',
-      help: 'How long the run that is taken next has been waiting; 0 when none waits.',
-      labelNames: ['queue'],
-      registers,
-    }),
-    dead: new Gauge({
-      name: 'jadwal_dead_letters',
-      help: 'Dead letters of a queue.',
-      labelNames: ['queue'],
-      registers,
-    }),
-    outbox: new Gauge({
-      name: 'jadwal_outbox_depth',
-      help: 'Entries of facts that wait for the recorder.',
-      labelNames: ['queue'],
-      registers,
-    }),
-    workers: new Gauge({
-      name: 'jadwal_workers',
-      help: 'Live workers.',
-      labelNames: [],
-      registers,
-    }),
-  }
+  const process = createRegistry()
   const failed = rateLimitedErrors(log, 'queues cannot be counted')
-
-  function show(snapshot: QueueSnapshot): void {
-    for (const queue of snapshot.queues) {
-      const { name } = queue
-      for (const [state, count] of Object.entries(queue.counts))
-        gauges.messages.set({ queue: name, state }, count)
-      gauges.oldest.set({ queue: name }, queue.oldestWaitingSeconds ?? 0)
-      gauges.dead.set({ queue: name }, queue.deadLetters)
-      gauges.outbox.set({ queue: name }, queue.outboxDepth)
-    }
-    gauges.outbox.set({ queue: 'scheduler' }, snapshot.termsOutboxDepth)
-    gauges.workers.set(snapshot.workers.length)
-  }
-
   return async () => {
     const snapshot = await snapshots.recent().catch(failed)
-    for (const gauge of Object.values(gauges)) {
-      gauge.reset()
-      // A gauge without labels comes back as 0, which would say that there are no workers.
-      gauge.remove()
-    }
-    if (snapshot) show(snapshot)
-    return { text: await registry.metrics(), contentType: registry.contentType }
+    const parts = [process, ...(snapshot ? [queueMetrics(snapshot)] : [])]
+    const texts = await Promise.all(parts.map((part) => part.metrics()))
+    return { text: texts.join(''), contentType: process.contentType }
   }
 }
+
+/** A registry of its own for each snapshot: a queue or worker that is gone leaves nothing behind. */
+function queueMetrics(snapshot: QueueSnapshot): Registry {
+  const registry = new Registry()
+  const gauge = (name: string, help: string, labelNames: string[]): Gauge =>
+    new Gauge({ name, help, labelNames, registers: [registry] })
+
+  const messages = gauge(
+    'jadwal_queue_messages',
+    'Messages in a queue by the state that BullMQ has them in.',
+    ['queue', 'state'],
+  )
+  const oldest = gauge(
+    'jadwal_queue_oldest_waiting_seconds',
+    'How long the run that is taken next has been waiting; 0 when none waits.',
+    ['queue'],
+  )
+  const dead = gauge('jadwal_dead_letters', 'Dead letters of a queue.', ['queue'])
+  const outbox = gauge('jadwal_outbox_depth', 'Entries of facts that wait for the recorder.', [
+    'queue',
+  ])
+  for (const { name: queue, ...counted } of snapshot.queues) {
+    for (const [state, count] of Object.entries(counted.counts))
+      messages.set({ queue, state }, count)
+    oldest.set({ queue }, counted.oldestWaitingSeconds ?? 0)
+    dead.set({ queue }, counted.deadLetters)
+    outbox.set({ queue }, counted.outboxDepth)
+  }
+  outbox.set({ queue: SCHEDULER_OUTBOX }, snapshot.termsOutboxDepth)
+  gauge('jadwal_workers', 'Live workers.', []).set(snapshot.workers.length)
+  return registry
+}
+
+/** The label of the outbox that carries the leaders' terms. */
+const SCHEDULER_OUTBOX = 'scheduler'

@@ -42,6 +42,7 @@ export function createBoard({ redis, prefix, onError }: BoardDeps): Board {
         hideRedisDetails: true,
         showWorkers: false,
         showMetrics: false,
+        sortQueues: true,
         pollingInterval: { showSetting: false, forceInterval: POLL_SECONDS },
       },
     },
@@ -73,8 +74,7 @@ export function createBoard({ redis, prefix, onError }: BoardDeps): Board {
       open(keys.deadQueueName(queue), bullPrefix, `Dead letters of ${queue}`)
     }
     if (opened.size === before) return
-    const byName = [...opened].toSorted(([a], [b]) => (a < b ? -1 : 1))
-    board.replaceQueues(byName.map(([, { adapter }]) => adapter))
+    board.replaceQueues([...opened.values()].map(({ adapter }) => adapter))
   }
 
   return {

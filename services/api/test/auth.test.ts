@@ -1,0 +1,137 @@
+import { ConfigError } from '@jadwal/runtime'
+import { describe, expect, test } from 'vitest'
+import { readConfig } from '../src/config.ts'
+import { setupApi, TOKEN } from './setup-api.ts'
+
+const PATHS = [
+  '/',
+  '/metrics',
+  '/queues',
+  '/queues/api/queues',
+  '/queues/static/favicon-32x32.png',
+  '/api/v1/runs',
+  '/api/v1/runs/0190a1b2-0000-7000-8000-000000000000',
+  '/api/v1/schedules',
+  '/api/v1/jobs',
+  '/api/v1/leader',
+  '/api/v1/leader/terms',
+  '/api/v1/queues',
+  '/api/v1/workers',
+  '/api/v1/nowhere',
+  '/nowhere',
+]
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+describe('who may come in', () => {
+  test('without the token every address is closed to every method, but the health pages', async () => {
+    await using api = await setupApi()
+    for (const authorization of ['', 'Bearer wrong', `Basic ${TOKEN}`, `Bearer ${TOKEN}x`]) {
+      for (const path of PATHS) {
+        for (const method of METHODS) {
+          const { status } = await api.ask(path, { method, headers: { authorization } })
+          expect({ path, method, status }).toEqual({ path, method, status: 401 })
+        }
+      }
+      for (const path of ['/healthz', '/readyz'])
+        expect((await api.ask(path, { headers: { authorization } })).status).toBe(200)
+    }
+  })
+
+  test('a person without the token gets a form and no data', async () => {
+    await using api = await setupApi()
+    const page = await api.ask('/', { headers: { authorization: '', accept: 'text/html' } })
+    expect(page.status).toBe(401)
+    expect(page.text).toContain('<form method="post" action="/login">')
+    expect(page.text).not.toMatch(/Bull Board|Leader/)
+  })
+
+  test('signing in makes a session that reads but changes nothing', async () => {
+    await using api = await setupApi()
+    const login = async (form: Record<string, string>) =>
+      api.ask('/login', {
+        method: 'POST',
+        headers: { authorization: '' },
+        body: new URLSearchParams(form),
+      })
+    expect((await login({ token: 'wrong' })).status).toBe(401)
+    expect((await login({})).headers.get('set-cookie')).toBeNull()
+
+    const signedIn = await login({ token: TOKEN, next: '/queues' })
+    expect(signedIn.status).toBe(303)
+    expect(signedIn.headers.get('location')).toBe('/queues')
+    const setCookie = signedIn.headers.get('set-cookie') ?? ''
+    expect(setCookie).toMatch(
+      /^jadwal_session=\S+; Max-Age=604800; Path=\/; .*HttpOnly; SameSite=Strict$/,
+    )
+    expect(setCookie).not.toContain(TOKEN)
+
+    const cookie = setCookie.split(';')[0] ?? ''
+    const headers = { authorization: '', cookie, 'content-type': 'application/json' }
+    expect((await api.ask('/', { headers })).status).toBe(200)
+    expect((await api.ask('/api/v1/runs', { headers })).status).toBe(200)
+    const change = await api.ask('/api/v1/runs', { method: 'POST', headers, body: '{}' })
+    expect(change.status).toBe(401)
+
+    for (const forged of [
+      `${cookie}x`,
+      cookie.replace(/=\d/, '=9'),
+      'jadwal_session=',
+      'jadwal_session=a.b.c',
+    ])
+      expect((await api.ask('/', { headers: { ...headers, cookie: forged } })).status).toBe(401)
+  })
+
+  test.each(['//evil.example', '/\\evil.example', 'https://evil.example', 'queues'])(
+    'signing in does not lead to %s',
+    async (next) => {
+      await using api = await setupApi()
+      const body = new URLSearchParams({ token: TOKEN, next })
+      const { headers } = await api.ask('/login', { method: 'POST', body })
+      expect(headers.get('location')).toBe('/')
+    },
+  )
+
+  test('a session behind TLS is for TLS alone', async () => {
+    await using api = await setupApi({ JADWAL_PUBLIC_URL: 'https://jobs.example.com' })
+    const body = new URLSearchParams({ token: TOKEN })
+    const { headers } = await api.ask('/login', { method: 'POST', body })
+    expect(headers.get('set-cookie')).toContain('; Secure')
+  })
+
+  test('a metrics token opens the metrics and nothing else', async () => {
+    await using api = await setupApi({ JADWAL_METRICS_TOKEN: 'scrape-only' })
+    const headers = { authorization: 'Bearer scrape-only' }
+    expect((await api.ask('/metrics', { headers })).status).toBe(200)
+    expect((await api.ask('/api/v1/runs', { headers })).status).toBe(401)
+    expect((await api.ask('/', { headers })).status).toBe(401)
+  })
+
+  test('an open api answers only to names of this machine', async () => {
+    await using api = await setupApi({ JADWAL_AUTH: 'off', JADWAL_ADMIN_TOKEN: '' })
+    expect((await api.ask('/api/v1/runs', { headers: { authorization: '' } })).status).toBe(200)
+    const { request } = await import('node:http')
+    const status = await new Promise((resolve) => {
+      request(`${api.url}/api/v1/runs`, { headers: { host: 'evil.example' } }, (res) => {
+        resolve(res.resume().statusCode)
+      }).end()
+    })
+    expect(status).toBe(403)
+  })
+})
+
+describe('the environment', () => {
+  test.each([
+    [{}, /JADWAL_ADMIN_TOKEN must be set.*JADWAL_AUTH=off/],
+    [{ JADWAL_AUTH: 'off' }, /JADWAL_HOST allows JADWAL_AUTH=off only on a loopback address/],
+    [{ JADWAL_AUTH: 'off', JADWAL_HOST: '10.0.0.1' }, /loopback/],
+    [{ JADWAL_AUTH: 'maybe' }, /JADWAL_AUTH must be "off"/],
+    [{ JADWAL_ADMIN_TOKEN: 'a b' }, /JADWAL_ADMIN_TOKEN must have .*\(hidden\)/],
+    [
+      { JADWAL_ADMIN_TOKEN: TOKEN, REDIS_URL: 'redis://h/x' },
+      /REDIS_URL database "x" must be a number/,
+    ],
+  ])('%j is refused', (env, message) => {
+    expect(() => readConfig(env)).toThrow(ConfigError)
+    expect(() => readConfig(env)).toThrow(message)
+  })
+})

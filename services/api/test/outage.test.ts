@@ -1,0 +1,129 @@
+import { publishCatalogue } from '@jadwal/queue'
+import { eventually, startTestRedis, type TestRedis } from '@jadwal/testkit'
+import { describe, expect, inject, test } from 'vitest'
+import { EMAIL_JOB } from './job-catalogue.ts'
+import { setupApi, type TestApi } from './setup-api.ts'
+import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
+
+const RUN = { job: 'email.send', payload: { to: 'ana@example.com', template: 'bye' } }
+
+async function setup(
+  env: Record<string, string> = {},
+  wayToDatabase?: (url: string) => string,
+): Promise<TestApi> {
+  const api = await setupApi(env, wayToDatabase)
+  await publishCatalogue(api.redis, api.prefix, [EMAIL_JOB])
+  return api
+}
+
+/** Answers and how long they took, in ms. */
+async function timed<T>(work: Promise<T>): Promise<{ answer: T; ms: number }> {
+  const from = performance.now()
+  const answer = await work
+  return { answer, ms: performance.now() - from }
+}
+
+describe('without Redis', () => {
+  test.each<[string, (redis: TestRedis) => Promise<void> | void, number]>([
+    ['gone', (redis) => redis.stop(), 3_000],
+    ['frozen', (redis) => redis.pause(), 8_000],
+  ])(
+    'that is %s, requests are answered soon and plainly',
+    async (_how, take, withinMs) => {
+      await using redis = await startTestRedis({ appendonly: 'no' })
+      await using api = await setup({ REDIS_URL: redis.url })
+      await take(redis)
+
+      const enqueued = await timed(api.post(RUN))
+      expect(enqueued.answer.status).toBe(503)
+      expect(enqueued.answer.headers.get('retry-after')).toBe('2')
+      expect(enqueued.answer.body).toMatchObject({ type: 'urn:jadwal:problem:redis-unavailable' })
+      expect(enqueued.ms).toBeLessThan(withinMs)
+
+      expect((await api.ask('/healthz')).status).toBe(200)
+      const ready = await api.ask('/readyz')
+      expect(ready.status).toBe(503)
+      const metrics = await timed(api.ask('/metrics'))
+      expect(metrics.answer.status).toBe(200)
+      expect(metrics.answer.text).not.toContain('jadwal_')
+      expect(metrics.ms).toBeLessThan(withinMs)
+      for (const path of ['/api/v1/queues', '/api/v1/workers', '/api/v1/leader', '/api/v1/jobs'])
+        expect((await api.ask(path)).status).toBe(503)
+      expect((await api.ask('/api/v1/runs')).status).toBe(200)
+      const page = await api.ask('/')
+      expect(page.status).toBe(200)
+      expect(page.text).toContain('Redis cannot be reached right now')
+    },
+    60_000,
+  )
+
+  test('that comes back, everything resumes by itself', async () => {
+    await using redis = await startTestRedis()
+    await using api = await setup({ REDIS_URL: redis.url })
+    await redis.stop()
+    expect((await api.post(RUN)).status).toBe(503)
+    await redis.start()
+    await eventually(async () => expect((await api.post(RUN)).status).toBe(202))
+    await eventually(async () => expect((await api.ask('/readyz')).status).toBe(200))
+    await eventually(async () => {
+      expect((await api.ask('/queues/api/queues')).body.queues).toHaveLength(3)
+    })
+  })
+
+  test('that is nearly full, runs are turned away until there is room', async () => {
+    await using redis = await startTestRedis({ appendonly: 'no' })
+    await using api = await setup({ REDIS_URL: redis.url })
+    const used = Number(/used_memory:(\d+)/.exec(await api.redis.info('memory'))?.[1])
+    await api.redis.config('SET', 'maxmemory', Math.round(used * 1.3))
+    await eventually(async () => {
+      const refused = await api.post(RUN)
+      expect(refused.status).toBe(503)
+      expect(refused.body.type).toBe('urn:jadwal:problem:try-later')
+      expect(refused.headers.get('retry-after')).toBe('10')
+    })
+    await api.redis.config('SET', 'maxmemory', used * 10)
+    await eventually(async () => expect((await api.post(RUN)).status).toBe(202))
+  })
+})
+
+describe('without Postgres', () => {
+  test.each<[string, (proxy: TcpProxy) => void]>([
+    ['gone', (proxy) => proxy.cut()],
+    ['frozen', (proxy) => proxy.freeze()],
+  ])(
+    'that is %s, history is a plain 503; runs go in and can be read',
+    async (_how, take) => {
+      await using proxy = await startTcpProxy(inject('postgresUrl'))
+      await using api = await setup({}, proxy.wayTo)
+      expect((await api.ask('/api/v1/runs')).status).toBe(200)
+      take(proxy)
+
+      const accepted = await api.post(RUN)
+      expect(accepted.status).toBe(202)
+      const run = await timed(api.ask(`/api/v1/runs/${accepted.body.id}`))
+      expect(run.answer.body.state).toBe('queued')
+      for (const path of [
+        '/api/v1/runs',
+        '/api/v1/schedules',
+        '/api/v1/leader/terms',
+        '/api/v1/runs/0190a1b2-0000-7000-8000-000000000000',
+      ]) {
+        const { answer, ms } = await timed(api.ask(path))
+        expect(answer.status).toBe(503)
+        expect(answer.body.type).toBe('urn:jadwal:problem:history-unavailable')
+        expect(ms).toBeLessThan(10_000)
+      }
+      const ready = await api.ask('/readyz')
+      expect(ready.status).toBe(503)
+      const page = await api.ask('/')
+      expect(page.status).toBe(200)
+      expect(page.text).toContain('The history cannot be reached right now')
+
+      proxy.resume()
+      await eventually(async () => expect((await api.ask('/api/v1/runs')).status).toBe(200), {
+        timeoutMs: 30_000,
+      })
+    },
+    90_000,
+  )
+})

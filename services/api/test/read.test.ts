@@ -1,0 +1,348 @@
+import { applySchedules, openDatabase, recordFacts } from '@jadwal/db'
+import { newRunId, revision, type RunFact, type RunState, type WorkerInfo } from '@jadwal/domain'
+import { createProducer, keys, publishCatalogue } from '@jadwal/queue'
+import { eventually } from '@jadwal/testkit'
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { EMAIL_JOB } from './job-catalogue.ts'
+import { setupApi, type TestApi } from './setup-api.ts'
+
+async function setup() {
+  const api = await setupApi()
+  await publishCatalogue(api.redis, api.prefix, [EMAIL_JOB])
+  const db = openDatabase({ url: api.databaseUrl, schema: 'jadwal', max: 2 })
+  const record = async (fact: RunFact): Promise<void> => {
+    await recordFacts(db, [JSON.stringify(fact)])
+  }
+  return {
+    api,
+    db,
+    record,
+    async [Symbol.asyncDispose]() {
+      await db.destroy()
+      await api[Symbol.asyncDispose]()
+    },
+  }
+}
+
+function factOf(state: RunState, about: Partial<RunFact> = {}): RunFact {
+  const attempt = about.attempt ?? 1
+  const now = new Date().toISOString()
+  const ended = state === 'succeeded' || state === 'dead'
+  return {
+    kind: 'run',
+    id: newRunId(Date.now(), randomBytes(10)),
+    revision: revision(attempt, state),
+    state,
+    job: 'email.send',
+    queue: 'emails',
+    payload: { to: 'ana@example.com' },
+    result: null,
+    priority: 0,
+    enqueued_at: now,
+    started_at: now,
+    ...(ended ? { finished_at: now, attempt_finished_at: now } : {}),
+    worker: 'worker-1',
+    attempt,
+    attempt_state: state === 'dead' ? 'failed' : state === 'succeeded' ? 'succeeded' : 'running',
+    ...about,
+  }
+}
+
+const idsOf = (answer: { body: { items: { id: string }[] } }) =>
+  answer.body.items.map(({ id }) => id)
+
+describe('GET /api/v1/runs', () => {
+  test('runs are found by each filter, and page by page', async () => {
+    await using t = await setup()
+    const dead = factOf('dead', {
+      reason: 'failed',
+      labels: { team: 'billing' },
+      error: { name: 'Error', message: 'mailbox full' },
+    })
+    const done = factOf('succeeded', { job: 'report.generate', queue: 'reports' })
+    await t.record(dead)
+    await t.record(done)
+    const list = async (query: string) => idsOf(await t.api.ask(`/api/v1/runs?${query}`))
+
+    expect(await list('')).toHaveLength(2)
+    expect(await list('state=dead')).toEqual([dead.id])
+    expect(await list('job=report.generate')).toEqual([done.id])
+    expect(await list('queue=reports')).toEqual([done.id])
+    expect(await list('label=team:billing')).toEqual([dead.id])
+    expect(await list('label=team:other')).toEqual([])
+    expect(await list('q=mailbox')).toEqual([dead.id])
+    expect(await list('schedule=nightly')).toEqual([])
+    expect(await list('from=2000-01-01T00:00:00Z&to=2001-01-01T00:00:00Z')).toEqual([])
+
+    const first = await t.api.ask('/api/v1/runs?limit=1')
+    const second = await t.api.ask(`/api/v1/runs?limit=1&cursor=${first.body.nextCursor}`)
+    expect([...idsOf(first), ...idsOf(second)].toSorted()).toEqual([dead.id, done.id].toSorted())
+    expect(second.body.nextCursor).toBeNull()
+  })
+})
+
+describe('GET /api/v1/runs/{id}', () => {
+  test('a run that is recorded is shown whole', async () => {
+    await using t = await setup()
+    const fact = factOf('dead', {
+      reason: 'permanent',
+      error: { name: 'Error', message: 'no such user' },
+    })
+    await t.record(fact)
+    const { body } = await t.api.ask(`/api/v1/runs/${fact.id}`)
+    expect(body).toMatchObject({
+      id: fact.id,
+      state: 'dead',
+      reason: 'permanent',
+      error: { message: 'no such user' },
+      attempts: [{ attempt: 1, state: 'failed', worker: 'worker-1' }],
+    })
+  })
+
+  test('a run whose outcome still waits for the recorder is shown by it', async () => {
+    await using t = await setup()
+    const fact = factOf('succeeded', { result: { sent: true } })
+    await t.api.redis.xadd(
+      keys.outboxKey(t.api.prefix, 'emails'),
+      '*',
+      'facts',
+      JSON.stringify(fact),
+    )
+    const { body } = await t.api.ask(`/api/v1/runs/${fact.id}`)
+    expect(body).toMatchObject({
+      state: 'succeeded',
+      result: { sent: true },
+      attempts: [{ attempt: 1, state: 'succeeded' }],
+    })
+  })
+
+  test('a message that runs is shown running, over the older row', async () => {
+    await using t = await setup()
+    const { body } = await t.api.post({
+      job: 'email.send',
+      payload: { to: 'ana@example.com', template: 'bye' },
+    })
+    await t.record(
+      factOf('queued', { id: body.id, attempt: 0, attempt_state: null, started_at: null }),
+    )
+    const key = (part: string) => keys.bullKey(t.api.prefix, 'emails', part)
+    await t.api.redis.lmove(key('wait'), key('active'), 'RIGHT', 'LEFT')
+    await t.api.redis.hset(key(body.id), { ats: 1, processedOn: Date.now(), pb: 'worker-7' })
+    expect((await t.api.ask(`/api/v1/runs/${body.id}`)).body).toMatchObject({
+      state: 'running',
+      attempts: [{ attempt: 1, state: 'running', worker: 'worker-7' }],
+    })
+  })
+
+  test('a row that has ended holds, whatever is left in Redis', async () => {
+    await using t = await setup()
+    const { body } = await t.api.post({
+      job: 'email.send',
+      payload: { to: 'ana@example.com', template: 'bye' },
+    })
+    await t.record(factOf('succeeded', { id: body.id }))
+    expect((await t.api.ask(`/api/v1/runs/${body.id}`)).body.state).toBe('succeeded')
+  })
+})
+
+describe('what there is to see', () => {
+  test('jobs, queues and their dead letters', async () => {
+    await using t = await setup()
+    const producer = createProducer({
+      url: t.api.redis.options.port ? `redis://127.0.0.1:${t.api.redis.options.port}` : '',
+      prefix: t.api.prefix,
+      onError: () => undefined,
+    })
+    await producer.enqueue(EMAIL_JOB, {})
+    await producer.enqueue(EMAIL_JOB, {}, { priority: 3 })
+    await producer.enqueue(EMAIL_JOB, {}, { delayMs: 60_000 })
+    await producer.close()
+    await t.api.redis.lpush(keys.deadKey(t.api.prefix, 'emails', 'wait'), 'x')
+
+    expect((await t.api.ask('/api/v1/jobs')).body).toEqual({ items: [EMAIL_JOB], nextCursor: null })
+    const { body } = await t.api.ask('/api/v1/queues')
+    expect(body.items).toEqual([
+      {
+        name: 'emails',
+        counts: { waiting: 1, prioritized: 1, delayed: 1, active: 0, failed: 0, completed: 0 },
+        deadLetters: 1,
+        paused: false,
+        oldestWaitingSeconds: expect.any(Number),
+        outboxDepth: 1,
+      },
+    ])
+    expect(body.items[0].oldestWaitingSeconds).toBeLessThan(30)
+  })
+
+  test('schedules with their next tick', async () => {
+    await using t = await setup()
+    await applySchedules(t.db, {
+      schedules: [
+        {
+          name: 'nightly',
+          input: { job: 'email.send', cron: '0 3 * * *', timezone: 'Asia/Jakarta' },
+        },
+        { name: 'often', input: { job: 'email.send', every: '90s', paused: true } },
+      ],
+      prune: false,
+      source: 'file',
+      author: 'test',
+    })
+    const { body } = await t.api.ask('/api/v1/schedules')
+    expect(body.items).toMatchObject([
+      { name: 'nightly', cron: '0 3 * * *', nextTick: expect.stringMatching(/T20:00:00\.000Z$/) },
+      { name: 'often', every: '90s', nextTick: null },
+    ])
+  })
+
+  test('the leader and its terms', async () => {
+    await using t = await setup()
+    expect((await t.api.ask('/api/v1/leader')).status).toBe(404)
+    const since = new Date().toISOString()
+    await t.api.redis.hset(keys.leaderKey(t.api.prefix), {
+      term: 7,
+      instance: 'scheduler-1',
+      since,
+    })
+    expect((await t.api.ask('/api/v1/leader')).body).toEqual({
+      instance: 'scheduler-1',
+      term: 7,
+      since,
+    })
+    await recordFacts(t.db, [
+      JSON.stringify({ kind: 'term', term: 7, instance: 'scheduler-1', from_at: since }),
+    ])
+    expect((await t.api.ask('/api/v1/leader/terms')).body).toEqual({
+      items: [{ term: 7, instance: 'scheduler-1', from: since, until: null, reason: null }],
+      nextCursor: null,
+    })
+  })
+
+  test('workers', async () => {
+    await using t = await setup()
+    const worker = await publishWorker(t.api)
+    expect((await t.api.ask('/api/v1/workers')).body).toEqual({ items: [worker], nextCursor: null })
+  })
+
+  test('metrics count what lies in the queues', async () => {
+    await using t = await setup()
+    await publishWorker(t.api)
+    await t.api.post({ job: 'email.send', payload: { to: 'ana@example.com', template: 'bye' } })
+    const { text, headers } = await t.api.ask('/metrics')
+    expect(headers.get('content-type')).toContain('text/plain')
+    expect(text).toContain('jadwal_queue_messages{queue="emails",state="waiting"} 1')
+    expect(text).toMatch(/jadwal_queue_oldest_waiting_seconds\{queue="emails"\} [\d.]+/)
+    expect(text).toContain('jadwal_dead_letters{queue="emails"} 0')
+    expect(text).toContain('jadwal_outbox_depth{queue="scheduler"} 0')
+    expect(text).toContain('jadwal_workers 1')
+  })
+
+  test('the page shows it all, and every word of it escaped', async () => {
+    await using t = await setup()
+    const evil = '<script>alert(1)</script>'
+    await t.record(factOf('dead', { reason: 'failed', error: { name: 'Error', message: evil } }))
+    const page = await t.api.ask('/', { headers: { accept: 'text/html' } })
+    expect(page.status).toBe(200)
+    expect(page.text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')
+    expect(page.text).not.toContain(evil)
+    for (const part of ['/queues/queue/emails', 'No scheduler leads', 'dead, failed', '/metrics'])
+      expect(page.text).toContain(part)
+  })
+})
+
+describe('what is not right', () => {
+  let api: TestApi
+  beforeAll(async () => {
+    api = await setupApi()
+  })
+  afterAll(async () => api[Symbol.asyncDispose]())
+
+  test.each([
+    ['state=lost', 'state'],
+    ['limit=0', 'limit'],
+    ['limit=201', 'limit'],
+    ['from=yesterday', 'from'],
+    ['label=billing', 'label'],
+    ['cursor=nonsense', 'cursor'],
+    ['job=a&job=b', 'job'],
+    ['job=%00', 'job'],
+    ['q=%00', 'q'],
+    ['sort=asc', 'sort'],
+  ])('the query %s is refused and its field named', async (query, field) => {
+    const refused = await api.ask(`/api/v1/runs?${query}`)
+    expect(refused.status).toBe(400)
+    expect(refused.body.errors[0].field).toBe(field)
+  })
+
+  test.each([
+    ['/nowhere', 'GET', 404],
+    ['/api/v1/nowhere', 'GET', 404],
+    ['/api/v1/backfills', 'GET', 404],
+    ['/api/v1/runs', 'DELETE', 405],
+    ['/api/v1/workers', 'POST', 405],
+    ['/', 'POST', 405],
+    ['/queues/api/queues/emails/pause', 'PUT', 405],
+    ['/api/v1/%E0%A4%A', 'GET', 404],
+    ['/api/v1/runs/%E0%A4%A', 'GET', 400],
+  ])('%s answers %s with %i and a problem document', async (path, method, status) => {
+    const answer = await api.ask(path, { method })
+    expect(answer.status).toBe(status)
+    expect(answer.headers.get('content-type')).toContain('application/problem+json')
+    expect(answer.body).toMatchObject({ status, requestId: expect.any(String) })
+    if (status === 405) expect(answer.headers.get('allow')).toMatch(/GET, |GET$/)
+  })
+
+  test('a request keeps the id that its caller gave it, when it is fit for a log', async () => {
+    const idFor = async (id: string) =>
+      (await api.ask('/healthz', { headers: { 'x-request-id': id } })).headers.get('x-request-id')
+    expect(await idFor('abc-123')).toBe('abc-123')
+    expect(await idFor('a b"c')).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  test.each(['0190a1b2-0000-7000-8000-000000000000', 'nonsense'])(
+    'the id %s is of no run',
+    async (id) => {
+      const missing = await api.ask(`/api/v1/runs/${id}`)
+      expect(missing.status).toBe(404)
+      expect(missing.body.title).toBe('Not found')
+    },
+  )
+})
+
+describe('Bull Board', () => {
+  test('queues appear by themselves, with their dead letters, to look at only', async () => {
+    await using api = await setupApi()
+    const shown = async () => {
+      const { body } = await api.ask('/queues/api/queues')
+      return body.queues as { name: string; readOnlyMode: boolean }[]
+    }
+    await publishCatalogue(api.redis, api.prefix, [EMAIL_JOB])
+    const queues = await eventually(async () => {
+      const found = await shown()
+      expect(found.map(({ name }) => name).toSorted()).toEqual(['emails', 'emails.dead', 'ticks'])
+      return found
+    })
+    expect(queues.every(({ readOnlyMode }) => readOnlyMode)).toBe(true)
+    expect(await api.redis.exists(keys.bullKey(api.prefix, 'emails', 'meta'))).toBe(0)
+  })
+})
+
+async function publishWorker(api: TestApi): Promise<WorkerInfo> {
+  const now = new Date().toISOString()
+  const worker: WorkerInfo = {
+    instance: 'worker-1',
+    host: 'here',
+    pid: 1,
+    version: '0.1.0',
+    startedAt: now,
+    seenAt: now,
+    state: 'running',
+    queues: [{ name: 'emails', concurrency: 10 }],
+    running: [],
+    runningCount: 0,
+    memoryBytes: 1,
+  }
+  await api.redis.hset(keys.workersKey(api.prefix), worker.instance, JSON.stringify(worker))
+  return worker
+}
