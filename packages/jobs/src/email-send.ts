@@ -4,7 +4,7 @@ import { createTransport } from 'nodemailer'
 import { z } from 'zod'
 import type { Settings } from './settings.ts'
 
-export const EmailSendPayload = z.strictObject({
+const EmailSendPayload = z.strictObject({
   to: z.email(),
   subject: z.string().max(500),
   text: z.string(),

@@ -28,7 +28,7 @@ export class ForbiddenAddressError extends Error {
 }
 
 /** Throws when an address is forbidden. A zone (`fe80::1%eth0`) is left out of account. */
-export function checkAddress(host: string, address: string): void {
+function checkAddress(host: string, address: string): void {
   const [bare = ''] = address.split('%')
   const version = isIP(bare)
   if (version !== 0 && FORBIDDEN.check(bare, version === 6 ? 'ipv6' : 'ipv4'))

@@ -18,7 +18,7 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as 
 const SIGNATURE_HEADER = 'x-jadwal-signature'
 const HeaderName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'is no name of a header')
 
-export const HttpRequestPayload = z.strictObject({
+const HttpRequestPayload = z.strictObject({
   method: z.enum(METHODS),
   url: z
     .url({ protocol: /^https?$/ })
@@ -40,7 +40,7 @@ export const HttpRequestPayload = z.strictObject({
 type HttpRequestPayload = z.output<typeof HttpRequestPayload>
 
 /** The answer was no 2xx. Thrown for those that may get better; others are permanent. */
-export class HttpStatusError extends Error {
+class HttpStatusError extends Error {
   override name = 'HttpStatusError'
   readonly code: string
 

@@ -8,7 +8,7 @@ import { lastPeriod } from './report-period.ts'
 import { type HistoryRun, readHistory } from './run-history.ts'
 import type { Settings } from './settings.ts'
 
-export const ReportGeneratePayload = z.strictObject({
+const ReportGeneratePayload = z.strictObject({
   kind: z.enum(['hourly', 'daily', 'monthly']),
   timezone: z
     .string()

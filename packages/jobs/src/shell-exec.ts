@@ -8,7 +8,7 @@ const MESSAGE_CHARS = 4_000
 
 const Text = z.string().refine((text) => !text.includes('\u0000'), 'must not contain NUL')
 
-export const ShellExecPayload = z.strictObject({
+const ShellExecPayload = z.strictObject({
   command: Text.min(1).describe('Absolute path of the executable; with shell: the script itself.'),
   args: z.array(Text).optional().describe('Arguments; with shell: $1, $2 … of the script.'),
   cwd: Text.optional().describe('Working directory; / when left out.'),
@@ -19,7 +19,7 @@ export const ShellExecPayload = z.strictObject({
 type ShellExecPayload = z.output<typeof ShellExecPayload>
 
 /** The command ended with another exit code than 0, or by a signal. Tried again like any failure. */
-export class CommandFailedError extends Error {
+class CommandFailedError extends Error {
   override name = 'CommandFailedError'
   readonly code: string
 

@@ -12,7 +12,7 @@ function describeIssue(issue: z.core.$ZodIssue, root: unknown): string {
   return `${place}${shown}${place || shown ? ': ' : ''}${issue.message}`
 }
 
-export function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
+function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
   let value = root
   for (const key of path)
     value = value !== null && typeof value === 'object' ? Reflect.get(value, key) : undefined
