@@ -173,8 +173,11 @@ describe('an abort', () => {
       { stdio: ['ignore', 'ignore', 'inherit'] },
     )
     const exited = once(worker, 'exit')
-    await eventually(() => groupOf(mark, 1), { timeoutMs: 30_000 })
-    worker.kill('SIGTERM')
+    try {
+      await eventually(() => groupOf(mark, 1), { timeoutMs: 30_000 })
+    } finally {
+      worker.kill('SIGTERM')
+    }
     await exited
     await eventually(() => expect(running(mark)).toEqual([]))
   }, 60_000)
