@@ -9,7 +9,7 @@ export interface CrontabOptions {
 }
 
 /** Where something stands: the line's number, from 1, and its text. */
-export interface Place {
+interface Place {
   line: number
   text: string
 }

@@ -13,7 +13,7 @@ import {
 } from './cron-field.ts'
 
 /** The days of a month that a day-of-month field names. */
-export interface MonthDays {
+interface MonthDays {
   /** Begins with `*` (also `*` + step) or is `?`: then both day fields must match. */
   star: boolean
   days: readonly number[]
@@ -26,7 +26,7 @@ export interface MonthDays {
 }
 
 /** The weekdays that a day-of-week field names; Sunday is 0. */
-export interface WeekDays {
+interface WeekDays {
   star: boolean
   weekdays: readonly number[]
   /** `2#1`: the first Tuesday of the month. */
