@@ -4,7 +4,6 @@ import { safeJson } from './run-fact.ts'
 import { MAX_RESULT_LENGTH, resultText } from './run-result.ts'
 
 test('JSON that Postgres refuses is mended, and nothing else is changed', () => {
-  const mend = (value: unknown): unknown => JSON.parse(safeJson(JSON.stringify(value)))
   expect(mend('a\u0000b')).toBe('a\ufffdb')
   expect(mend('half \ud83d pair \udc00')).toBe('half \ufffd pair \ufffd')
   for (const text of ['whole 😀', 'a\\u0000', '\\\\u0000', 'esc \u001b', '\\ud83d', 'plain']) {
@@ -40,3 +39,7 @@ test('a result that JSON cannot say or that is too long is replaced by one that 
   expect(long.length).toBeLessThan(MAX_RESULT_LENGTH)
   expect(JSON.parse(long)).toMatchObject({ truncated: true, length: MAX_RESULT_LENGTH + 2 })
 })
+
+function mend(value: unknown): unknown {
+  return JSON.parse(safeJson(JSON.stringify(value)))
+}

@@ -17,9 +17,10 @@ const QUEUE = 'emails'
 export function openBench(url: string) {
   const prefix = `t${randomBytes(4).toString('hex')}`
   const redis = openWorkerRedis(workerConnection(url), () => undefined)
-  const bull = { connection: workerConnection(url), prefix: keys.bullPrefix(prefix, QUEUE) }
+  const bull = { connection: redis, prefix: keys.bullPrefix(prefix, QUEUE) }
   const queue = new Queue(QUEUE, bull)
   const dead = new Queue(keys.deadQueueName(QUEUE), bull)
+  for (const each of [queue, dead]) each.on('error', () => undefined)
   const workers: RunWorker[] = []
   const ends: { run: StartedRun; end: RunEnd; counted: boolean }[] = []
   const lost: string[] = []

@@ -171,7 +171,7 @@ test('a run that three workers died of is dead without a fourth call', async () 
 test('a worker that dies is followed by another after the lock, and the run is done again', async () => {
   await using bench = openBench(server.url)
   const id = await bench.add()
-  let release: (end: RunEnd) => void = () => undefined
+  let release: ((end: RunEnd) => void) | undefined
   bench.work(
     (run) =>
       run.attempt > 1
@@ -183,7 +183,7 @@ test('a worker that dies is followed by another after the lock, and the run is d
     { lockMs: 1_000 },
   )
   await eventually(async () => expect(await bench.facts()).toHaveLength(2), { timeoutMs: 15_000 })
-  release(SUCCEEDED)
+  release?.(SUCCEEDED)
   await eventually(() => expect(bench.ends).toHaveLength(2))
   expect(bench.ends.map((end) => [end.run.attempt, end.counted])).toEqual([
     [2, true],

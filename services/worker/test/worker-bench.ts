@@ -17,9 +17,10 @@ type Fact = Record<string, unknown>
 export function openBench(url: string) {
   const prefix = `t${randomBytes(4).toString('hex')}`
   const redis = openWorkerRedis(workerConnection(url), () => undefined)
-  const bull = { connection: workerConnection(url), prefix: keys.bullPrefix(prefix, QUEUE) }
+  const bull = { connection: redis, prefix: keys.bullPrefix(prefix, QUEUE) }
   const queue = new Queue(QUEUE, bull)
   const dead = new Queue(keys.deadQueueName(QUEUE), bull)
+  for (const each of [queue, dead]) each.on('error', () => undefined)
   const opened: (() => Promise<unknown>)[] = []
 
   async function facts(id: string): Promise<Fact[]> {
@@ -70,7 +71,6 @@ export function openBench(url: string) {
     async work(env: Record<string, string> = {}) {
       const stop = new AbortController()
       const hurry = new AbortController()
-      let crash: (error: unknown) => Promise<void> | void = () => undefined
       let port = 0
       const lifecycle: Lifecycle = await startWorker(readConfig(envOf(env)), {
         log: createLogger('worker', 'silent'),
@@ -81,21 +81,19 @@ export function openBench(url: string) {
         listening: (taken) => {
           port = taken
         },
-        onCrash: (handle) => {
-          crash = handle
-        },
+        onCrash: () => undefined,
       })
       const close = async (): Promise<void> => {
         stop.abort()
         await lifecycle.close()
       }
       opened.push(close)
-      return { port, close, hurry, crash: (error: unknown) => crash(error) }
+      return { port, close, hurry }
     },
     /** A worker that is a process of its own. */
     spawn(env: Record<string, string> = {}): ServiceProcess {
       const worker = spawnService('worker', envOf(env))
-      opened.push(() => worker[Symbol.asyncDispose]())
+      opened.push(async () => worker[Symbol.asyncDispose]())
       return worker
     },
     async [Symbol.asyncDispose]() {

@@ -1,0 +1,81 @@
+import type { AnyJob } from '@jadwal/sdk'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { judgeAttempt } from './judge-attempt.ts'
+
+const policy = fc.record({
+  attempts: fc.integer({ min: 1, max: 30 }),
+  delayMs: fc.integer({ min: 0, max: 10_000 }),
+  maxDelayMs: fc.integer({ min: 0, max: 100_000 }),
+  jitter: fc.float({ min: 0, max: 1, noNaN: true }),
+})
+
+function jobOf({
+  attempts,
+  ...backoff
+}: {
+  attempts: number
+  delayMs: number
+  maxDelayMs: number
+  jitter: number
+}): AnyJob {
+  return {
+    name: 'fails',
+    queue: 'tests',
+    payload: z.unknown(),
+    attempts,
+    backoff: { type: 'exponential', ...backoff },
+    timeoutMs: 1_000,
+    handler: () => undefined,
+  }
+}
+
+function fail(job: AnyJob, failures: number, { random = 0.5, error = new Error('no') } = {}) {
+  const run = { failures, message: { v: 1 as const, payload: null } }
+  return judgeAttempt({ run, job }, { kind: 'threw', error }, random)
+}
+
+test('a job that always fails makes exactly its attempts and then dies', () => {
+  fc.assert(
+    fc.property(policy, (given) => {
+      const job = jobOf(given)
+      const ends = Array.from({ length: job.attempts }, (_, failures) => fail(job, failures).kind)
+      expect(ends).toEqual([...Array<string>(job.attempts - 1).fill('retry'), 'dead'])
+    }),
+  )
+})
+
+test('waits double up to the cap, and jitter only ever shortens its part of them', () => {
+  const random = fc.float({ min: 0, max: Math.fround(0.999), noNaN: true })
+  fc.assert(
+    fc.property(policy, random, fc.nat({ max: 28 }), (given, drawn, failures) => {
+      const job = jobOf({ ...given, attempts: 1_000 })
+      const end = fail(job, failures, { random: drawn })
+      if (end.kind !== 'retry') throw new Error(end.kind)
+      const longest = Math.min(given.delayMs * 2 ** failures, given.maxDelayMs)
+      expect(end.delayMs).toBeLessThanOrEqual(longest)
+      expect(end.delayMs).toBeGreaterThanOrEqual(Math.floor(longest * (1 - given.jitter)))
+      expect(Number.isInteger(end.delayMs)).toBe(true)
+    }),
+  )
+})
+
+test('the delay of a RetryLaterError is bounded, and a broken one falls back to the backoff', () => {
+  const job = jobOf({ attempts: 5, delayMs: 100, maxDelayMs: 100, jitter: 0 })
+  expect(fail(job, 0, { error: later(7_000.4) })).toMatchObject({ delayMs: 7_000 })
+  expect(fail(job, 0, { error: later(1e15) })).toMatchObject({ delayMs: 30 * 24 * 3_600_000 })
+  for (const broken of [Number.NaN, -1, 'soon', undefined]) {
+    expect(fail(job, 0, { error: later(broken) })).toMatchObject({ kind: 'retry', delayMs: 100 })
+  }
+})
+
+test('a RetryLaterError uses an attempt like any failure', () => {
+  const job = jobOf({ attempts: 2, delayMs: 100, maxDelayMs: 100, jitter: 0 })
+  const error = later(1)
+  expect(fail(job, 1, { error })).toMatchObject({ kind: 'dead', reason: 'failed' })
+})
+
+function later(delayMs: unknown): Error {
+  return Object.assign(new Error('later'), { name: 'RetryLaterError', delayMs })
+}

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { withSecrets } from './payload-secrets.ts'
+
+const SECRETS = new Map([['KEY', 'hunter22']])
+
+test('each reference is replaced in a copy, and everything else is as it was', () => {
+  const payload = { a: [{ secret: 'KEY' }, 1, null], b: { secret: 'KEY', more: true }, c: 'secret' }
+  expect(withSecrets(payload, SECRETS)).toEqual({
+    a: ['hunter22', 1, null],
+    b: { secret: 'KEY', more: true },
+    c: 'secret',
+  })
+  expect(payload.a[0]).toEqual({ secret: 'KEY' })
+})
+
+test('a secret that is not there is named, and the run cannot be helped by trying again', () => {
+  expect(() => withSecrets([{ secret: 'NOPE' }], SECRETS)).toThrow(
+    expect.objectContaining({
+      name: 'PermanentError',
+      message: expect.stringContaining('JADWAL_SECRET_NOPE'),
+    }),
+  )
+})
