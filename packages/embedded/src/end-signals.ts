@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs'
+
 /** A terminal's Ctrl-C comes twice within milliseconds: from the terminal, and passed on by npm. */
 const SAME_PRESS_MS = 300
-const PARENT_CHECK_MS = 250
+const PARENT_CHECK_MS = 500
 
 export interface EndSignals {
   /** Aborts at the first Ctrl-C, SIGTERM or SIGHUP. */
@@ -35,12 +37,26 @@ export function listenForEnd(options: { watchParent: boolean; onHurry: () => voi
   return { stop: stop.signal, hurry: hurry.signal, requestStop: () => stop.abort() }
 }
 
+/** npm runs us through a shell, which outlives it: the one above the parent is watched as well. */
 function onParentGone(callback: () => void): void {
-  const parent = process.ppid
+  const before = ancestors()
   const timer = setInterval(() => {
-    if (process.ppid === parent) return
+    if (ancestors() === before) return
     clearInterval(timer)
     callback()
   }, PARENT_CHECK_MS)
   timer.unref()
+}
+
+function ancestors(): string {
+  return `${process.ppid} ${parentOf(process.ppid) ?? 'unknown'}`
+}
+
+function parentOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]
+  } catch {
+    return undefined
+  }
 }

@@ -27,6 +27,12 @@ test('an error is shown with the top of its stack', () => {
   )
 })
 
+test('a warning shows its error without the stack', () => {
+  const error = { name: 'Error', message: 'again', stack: 'Error: again\n    at f (x.ts:1:2)' }
+  const line = JSON.stringify({ level: 'warn', time, msg: 'attempt failed', error })
+  expect(renderLogLine(line, false)).toBe('10:20:30.045 WARN  attempt failed Error: again')
+})
+
 test('colours are there only when asked for', () => {
   const line = JSON.stringify({ level: 'warn', time, msg: 'careful' })
   expect(renderLogLine(line, false)).not.toContain('\u001B')

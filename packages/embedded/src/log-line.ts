@@ -1,5 +1,17 @@
 /** Fields that say the same on every line, or are shown in a place of their own. */
-const UNSHOWN = new Set(['time', 'level', 'msg', 'err', 'service', 'instance', 'pid', 'hostname'])
+const UNSHOWN = new Set([
+  'time',
+  'level',
+  'msg',
+  'err',
+  'error',
+  'service',
+  'instance',
+  'pid',
+  'hostname',
+])
+/** A warning is about what mends itself: its sentence is enough. */
+const WITH_STACK = new Set(['error', 'fatal'])
 const LONGEST_VALUE = 200
 
 const COLOURS: Readonly<Record<string, number>> = {
@@ -13,6 +25,7 @@ const COLOURS: Readonly<Record<string, number>> = {
 
 interface LoggedError {
   type?: string
+  name?: string
   message?: string
   stack?: string
 }
@@ -31,7 +44,7 @@ export function renderLogLine(line: string, colour: boolean): string {
     ` ${paint(shown, COLOURS[level] ?? 0, colour)} `,
     typeof entry['msg'] === 'string' ? entry['msg'] : '',
     ...fields,
-    renderError(entry['err'] as LoggedError | undefined),
+    renderError(entry['err'] ?? entry['error'], WITH_STACK.has(level)),
   ].join('')
 }
 
@@ -63,9 +76,10 @@ function renderValue(value: unknown): string {
   return typeof value === 'string' && /[\s"=]/.test(short) ? JSON.stringify(short) : short
 }
 
-function renderError(error: LoggedError | undefined): string {
-  if (!error) return ''
-  const { type = 'Error', message = '', stack } = error
-  const frames = (stack ?? '').split('\n').filter((line) => /^\s+at /.test(line))
-  return [` ${type}: ${message}`, ...frames.slice(0, 8)].join('\n')
+function renderError(error: unknown, withStack: boolean): string {
+  if (error === undefined || error === null) return ''
+  if (typeof error !== 'object') return ` error=${renderValue(error)}`
+  const { type, name = 'Error', message = '', stack = '' } = error as LoggedError
+  const frames = withStack ? stack.split('\n').filter((line) => /^\s+at /.test(line)) : []
+  return [` ${type ?? name}: ${message}`, ...frames.slice(0, 8)].join('\n')
 }

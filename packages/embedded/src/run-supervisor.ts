@@ -36,6 +36,8 @@ export async function runSupervisor(env: NodeJS.ProcessEnv, projectRoot: string)
   }
 }
 
+const LINES_UNDER_WAY_MS = 300
+
 interface LifeDeps {
   data: DataFolder
   terminal: Terminal
@@ -62,6 +64,8 @@ async function live(
   })
   try {
     await supervisor.start()
+    // What the services said before they were ready may still be in their pipes: this comes last.
+    await sleep(LINES_UNDER_WAY_MS, end.stop)
     terminal.plain(banner(config, supervisor))
     await aborted(end.stop)
   } catch (error) {
