@@ -57,3 +57,5 @@ export {
   type QueueCounts,
 } from './queue-counts.ts'
 export { type OutboxEntry, OutboxReader, type OutboxReaderOptions } from './outbox-reader.ts'
+export { deadLetterFields } from './dead-letter.ts'
+export { endLostRun, type LostRun, outboxIsPast, runsWithoutMessage } from './lost-runs.ts'

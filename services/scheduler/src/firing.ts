@@ -38,6 +38,8 @@ export interface FiringDeps {
   prefix: string
   metrics: SchedulerMetrics
   log: Logger
+  /** Whether Redis is so full that ticks had better wait: they are owed, and fire later. */
+  redisIsFull: () => boolean
 }
 
 /**
@@ -51,6 +53,7 @@ export class Firing {
   readonly #reign: Reign
   readonly #pending = new Set<ScheduleId>()
   readonly #unknownJob: (problem: string) => void
+  readonly #full: (error: Error) => void
   #homes = new Map<ScheduleId, string>()
   #claimed = new Set<string>()
   /** The count of lost connections that everything known here is younger than. */
@@ -62,6 +65,7 @@ export class Firing {
     this.#deps = deps
     this.#reign = reign
     this.progressedAtMs = deps.clock.monotonicMs()
+    this.#full = rateLimitedErrors(deps.log, 'ticks wait')
     const warn = rateLimitedErrors(deps.log, 'schedule waits for a worker that serves its job')
     this.#unknownJob = (problem) => warn(new Error(problem))
   }
@@ -70,6 +74,11 @@ export class Firing {
   async pass(): Promise<number> {
     const { book, redisClock } = this.#deps
     if (this.#closes !== this.#deps.queues.closes) await this.#catchUp()
+    if (this.#deps.redisIsFull()) {
+      this.#full(new Error('Redis is nearly full'))
+      this.#progress()
+      return SWEEP_MS
+    }
     for (const id of book.collectDue(redisClock.nowMs())) this.#pending.add(id)
     const again = this.#pending.size > 0 && (await this.#fireAll())
     this.#progress()

@@ -13,8 +13,8 @@ export interface ReignDeps extends FiringDeps {
   /** Rings when something may be due: an alarm, or schedules that have changed. */
   due: Bell
   leaseMs: number
-  /** What else the leader does now and then. Returns ms until the next time. */
-  upkeep: () => Promise<number>
+  /** What else the leader does now and then, by name. Each returns ms until its next time. */
+  upkeep: Readonly<Record<string, () => Promise<number>>>
 }
 
 /**
@@ -50,7 +50,7 @@ export async function rule(deps: ReignDeps, reign: Reign, stop: AbortSignal): Pr
       await alarms.reconcile(deps.book.cadenceKeys(), redisClock.nowMs())
       return ALARMS_MS
     }),
-    loop('upkeep', deps.upkeep),
+    ...Object.entries(deps.upkeep).map(([name, poll]) => loop(name, poll)),
   ]
   await loop('fire ticks', async () => {
     const waitMs = await firing.pass().catch((error: unknown) => {

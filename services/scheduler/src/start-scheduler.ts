@@ -4,10 +4,12 @@ import {
   keys,
   leaderConnection,
   Lease,
+  memoryUse,
   openRedis,
   RedisClock,
   redisReady,
   subscribe,
+  WORKERS_STOP_AT,
 } from '@jadwal/queue'
 import {
   createRegistry,
@@ -25,10 +27,11 @@ import type { SchedulerConfig } from './config.ts'
 import { FiringQueues } from './firing-queues.ts'
 import { ScheduleKeeper } from './keep-schedules.ts'
 import { Candidate } from './leadership.ts'
+import { LostRuns } from './lost-runs.ts'
 import { rule } from './reign.ts'
 import { ScheduleBook } from './schedule-book.ts'
 import { createSchedulerMetrics } from './scheduler-metrics.ts'
-import { keepPartitions } from './upkeep.ts'
+import { keepPartitions } from './keep-partitions.ts'
 
 const START_WITHIN_MS = 10_000
 const EACH_MS = 1_000
@@ -110,9 +113,12 @@ export async function startScheduler(
     const ended = pollLoop(poll, { signal: stop, log, name })
     lifecycle.onClose(name, () => ended)
   }
+  let full = false
+  const redisIsFull = (): boolean => full
   loop('measure the clock', async () => {
     await redisClock.measure()
     metrics.skew.set(redisClock.skewMs() / 1_000)
+    full = (await memoryUse(redis)) >= WORKERS_STOP_AT
     return EACH_MS
   })
   loop('keep the catalogue', async () => {
@@ -125,8 +131,12 @@ export async function startScheduler(
     await changed.wait(EACH_MS, stop)
     return 0
   })
-  const upkeep = (): Promise<number> =>
-    keepPartitions({ db, log, retentionDays: config.retentionDays, now: () => clock.now() })
+  const lostRuns = new LostRuns({ db, redis, redisClock, prefix, log })
+  const { retentionDays } = config
+  const upkeep = {
+    'keep the partitions': () => keepPartitions({ db, log, retentionDays, now: () => clock.now() }),
+    'find lost runs': () => lostRuns.round(),
+  }
   const lease = new Lease(redis, clock, { prefix, leaseMs, instance })
   const candidate = new Candidate({ lease, redisClock, leaseFree, leaseMs, log })
   const reignDeps = {
@@ -144,6 +154,7 @@ export async function startScheduler(
     due,
     leaseMs,
     upkeep,
+    redisIsFull,
   }
   loop('lead', async () => {
     const reign = await candidate.stand()

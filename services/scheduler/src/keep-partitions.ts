@@ -5,7 +5,7 @@ import type { Kysely } from 'kysely'
 
 const DAYS_AHEAD = 3
 
-export interface UpkeepDeps {
+export interface KeepPartitionsDeps {
   db: Kysely<Database>
   log: Logger
   retentionDays: number
@@ -13,7 +13,12 @@ export interface UpkeepDeps {
 }
 
 /** Makes the history's partitions ahead of time and drops those that are too old. Returns ms until the next time. */
-export async function keepPartitions({ db, log, retentionDays, now }: UpkeepDeps): Promise<number> {
+export async function keepPartitions({
+  db,
+  log,
+  retentionDays,
+  now,
+}: KeepPartitionsDeps): Promise<number> {
   const made = await ensurePartitions(db, { now: now(), daysAhead: DAYS_AHEAD })
   const dropped = await dropPartitions(db, { now: now(), retentionDays })
   if (made.length + dropped.length > 0)

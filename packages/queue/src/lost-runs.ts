@@ -1,0 +1,56 @@
+import type { Redis } from 'ioredis'
+import { WRITE_DEAD_LETTER } from './dead-letter.ts'
+import { bullKey, deadKey, outboxKey } from './keys.ts'
+
+/** A run that the history believes to be unfinished, and whose message is gone. */
+export interface LostRun {
+  id: string
+  queue: string
+  /** Its end, as JSON. */
+  fact: string
+  letter: readonly string[]
+}
+
+/*
+ * Ends a run whose message is gone.
+ *   KEYS[1] outbox (STREAM)  KEYS[2] the run's message  KEYS[3] prefix of the dead letters' keys
+ *   ARGV[1] id  ARGV[2] fact  ARGV[3] n, and n fields and values of the dead letter
+ *   Returns 1; or 0 and nothing done when the message is there after all.
+ */
+const SCRIPT = `${WRITE_DEAD_LETTER}
+if redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
+redis.call('XADD', KEYS[1], '*', 'facts', ARGV[2])
+writeDeadLetter(KEYS[3], ARGV[1], 4, tonumber(ARGV[3]))
+return 1
+`
+
+/** Which of these runs have no message in their queue. */
+export async function runsWithoutMessage<R extends { id: string; queue: string }>(
+  redis: Redis,
+  prefix: string,
+  runs: readonly R[],
+): Promise<R[]> {
+  if (runs.length === 0) return []
+  const pipeline = redis.pipeline()
+  for (const { id, queue } of runs) pipeline.exists(bullKey(prefix, queue, id))
+  const replies = (await pipeline.exec()) ?? []
+  return runs.filter((_, at) => replies[at]?.[0] === null && replies[at]?.[1] === 0)
+}
+
+/** Whether every fact that was in the queue's outbox at an instant (ms, by Redis' clock) has been recorded since. */
+export async function outboxIsPast(
+  redis: Redis,
+  { prefix, queue }: { prefix: string; queue: string },
+  atMs: number,
+): Promise<boolean> {
+  const [oldest] = await redis.xrange(outboxKey(prefix, queue), '-', '+', 'COUNT', 1)
+  return oldest === undefined || Number(oldest[0].split('-')[0]) > atMs
+}
+
+/** Writes the end of a lost run and its dead letter. False when its message is there after all. */
+export async function endLostRun(redis: Redis, prefix: string, run: LostRun): Promise<boolean> {
+  const { id, queue, fact, letter } = run
+  const keys = [outboxKey(prefix, queue), bullKey(prefix, queue, id), deadKey(prefix, queue, '')]
+  const ended = await redis.eval(SCRIPT, 3, ...keys, id, fact, letter.length, ...letter)
+  return ended === 1
+}
