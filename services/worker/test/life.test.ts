@@ -117,6 +117,22 @@ test('a run that kills its workers is a dead letter after the third', async () =
   expect(lost.map((fact) => fact['attempt'])).toEqual([1, 2, 3])
 }, 60_000)
 
+test('a worker that was frozen past its locks does no harm when it goes on', async () => {
+  await using bench = openBench(server.url)
+  const frozen = bench.spawn({ JADWAL_LOCK_MS: '1000' })
+  await frozen.ready
+  const id = await bench.add('slow', { ms: 2_000 })
+  await bench.reached(id, 'running')
+  frozen.pause()
+  await bench.work({ JADWAL_LOCK_MS: '1000' })
+  expect(await bench.reached(id, 'succeeded')).toMatchObject({ attempt: 2 })
+  frozen.resume()
+  await frozen.waitForLog('its outcome does not count')
+  const facts = await bench.facts(id)
+  expect(facts.filter((fact) => fact['state'] === 'succeeded')).toHaveLength(1)
+  expect(facts).toContainEqual({ kind: 'attempt', id, attempt: 1, attempt_state: 'lost' })
+})
+
 test('a full Redis is waited out without a storm, and work goes on when there is room', async () => {
   await using own = await startTestRedis()
   await using bench = openBench(own.url)

@@ -1,4 +1,4 @@
-import { readWorkers } from '@jadwal/queue'
+import { keys, readWorkers } from '@jadwal/queue'
 import { systemClock } from '@jadwal/domain'
 import { eventually, startTestRedis, type TestRedis } from '@jadwal/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -144,4 +144,25 @@ test('a worker is on the list while it lives, and serves health and metrics', as
   expect(metrics).toContain('jadwal_run_duration_seconds_count{queue="tests",job="ok"} 1')
   await worker.close()
   expect(await readWorkers(bench.redis, bench.prefix, systemClock.now().getTime())).toEqual([])
+})
+
+test('while Redis is nearly full of facts no runs are taken, until there is room', async () => {
+  await using own = await startTestRedis()
+  await using bench = openBench(own.url)
+  const worker = await bench.work()
+  const readyz = async () => (await fetch(`http://127.0.0.1:${worker.port}/readyz`)).status
+  const pipeline = bench.redis.pipeline()
+  for (let i = 0; i < 1_500; i += 1) {
+    pipeline.xadd(keys.outboxKey(bench.prefix, 'tests'), '*', 'facts', '{}')
+  }
+  await pipeline.exec()
+  const used = Number(/^used_memory:(\d+)/m.exec(await bench.redis.info('memory'))?.[1])
+  await bench.redis.config('SET', 'maxmemory', Math.round(used / 0.85))
+  await eventually(async () => expect(await readyz()).toBe(503))
+
+  const id = await bench.add('ok')
+  expect(await bench.facts(id)).toEqual([])
+  await bench.redis.config('SET', 'maxmemory', 0)
+  await bench.reached(id, 'succeeded')
+  expect(await readyz()).toBe(200)
 })
