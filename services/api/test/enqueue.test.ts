@@ -141,24 +141,30 @@ describe('a body that is not right', () => {
   })
   afterAll(async () => api[Symbol.asyncDispose]())
 
-  test.each([
-    ['no JSON', '{', 400, 'malformed-json'],
-    ['no object', '[]', 400, 'bad-request'],
-    ['nothing', '', 400, 'bad-request'],
-    ['a body of 2 MiB', JSON.stringify({ job: 'x'.repeat(2 ** 21) }), 413, 'payload-too-large'],
-    [
-      'a payload beyond the limit',
-      JSON.stringify({ job: 'anything', payload: 'x'.repeat(MAX_PAYLOAD_BYTES) }),
-      413,
-      'payload-too-large',
-    ],
-    [
-      'a payload nested without end',
-      `{"job":"anything","payload":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
-      400,
-      'bad-request',
-    ],
-  ])('%s is refused', async (_what, body, status, kind) => {
+  const table = [
+    { what: 'no JSON', body: '{', status: 400, kind: 'malformed-json' },
+    { what: 'no object', body: '[]', status: 400, kind: 'bad-request' },
+    { what: 'nothing', body: '', status: 400, kind: 'bad-request' },
+    {
+      what: 'a body of 2 MiB',
+      body: JSON.stringify({ job: 'x'.repeat(2 ** 21) }),
+      status: 413,
+      kind: 'payload-too-large',
+    },
+    {
+      what: 'a payload beyond the limit',
+      body: JSON.stringify({ job: 'anything', payload: 'x'.repeat(MAX_PAYLOAD_BYTES) }),
+      status: 413,
+      kind: 'payload-too-large',
+    },
+    {
+      what: 'a payload nested without end',
+      body: `{"job":"anything","payload":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
+      status: 400,
+      kind: 'bad-request',
+    },
+  ]
+  test.each(table)('$what is refused', async ({ body, status, kind }) => {
     const refused = await api.post(body)
     expect(refused.body).toMatchObject({ status, type: `urn:jadwal:problem:${kind}` })
     expect(refused.status).toBe(status)

@@ -1,9 +1,8 @@
 import { applySchedules, openDatabase, recordFacts } from '@jadwal/db'
 import { newRunId, revision, type RunFact, type RunState, type WorkerInfo } from '@jadwal/domain'
 import { createProducer, keys, publishCatalogue } from '@jadwal/queue'
-import { eventually } from '@jadwal/testkit'
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { EMAIL_JOB } from './job-catalogue.ts'
 import { setupApi, type TestApi } from './setup-api.ts'
 
@@ -248,83 +247,6 @@ describe('what there is to see', () => {
     expect(page.text).not.toContain(evil)
     for (const part of ['/queues/queue/emails', 'No scheduler leads', 'dead, failed', '/metrics'])
       expect(page.text).toContain(part)
-  })
-})
-
-describe('what is not right', () => {
-  let api: TestApi
-  beforeAll(async () => {
-    api = await setupApi()
-  })
-  afterAll(async () => api[Symbol.asyncDispose]())
-
-  test.each([
-    ['state=lost', 'state'],
-    ['limit=0', 'limit'],
-    ['limit=201', 'limit'],
-    ['from=yesterday', 'from'],
-    ['label=billing', 'label'],
-    ['cursor=nonsense', 'cursor'],
-    ['job=a&job=b', 'job'],
-    ['job=%00', 'job'],
-    ['q=%00', 'q'],
-    ['sort=asc', 'sort'],
-  ])('the query %s is refused and its field named', async (query, field) => {
-    const refused = await api.ask(`/api/v1/runs?${query}`)
-    expect(refused.status).toBe(400)
-    expect(refused.body.errors[0].field).toBe(field)
-  })
-
-  test.each([
-    ['/nowhere', 'GET', 404],
-    ['/api/v1/nowhere', 'GET', 404],
-    ['/api/v1/backfills', 'GET', 404],
-    ['/api/v1/runs', 'DELETE', 405],
-    ['/api/v1/workers', 'POST', 405],
-    ['/', 'POST', 405],
-    ['/queues/api/queues/emails/pause', 'PUT', 405],
-    ['/api/v1/%E0%A4%A', 'GET', 404],
-    ['/api/v1/runs/%E0%A4%A', 'GET', 400],
-  ])('%s answers %s with %i and a problem document', async (path, method, status) => {
-    const answer = await api.ask(path, { method })
-    expect(answer.status).toBe(status)
-    expect(answer.headers.get('content-type')).toContain('application/problem+json')
-    expect(answer.body).toMatchObject({ status, requestId: expect.any(String) })
-    if (status === 405) expect(answer.headers.get('allow')).toMatch(/GET, |GET$/)
-  })
-
-  test('a request keeps the id that its caller gave it, when it is fit for a log', async () => {
-    const idFor = async (id: string) =>
-      (await api.ask('/healthz', { headers: { 'x-request-id': id } })).headers.get('x-request-id')
-    expect(await idFor('abc-123')).toBe('abc-123')
-    expect(await idFor('a b"c')).toMatch(/^[0-9a-f-]{36}$/)
-  })
-
-  test.each(['0190a1b2-0000-7000-8000-000000000000', 'nonsense'])(
-    'the id %s is of no run',
-    async (id) => {
-      const missing = await api.ask(`/api/v1/runs/${id}`)
-      expect(missing.status).toBe(404)
-      expect(missing.body.title).toBe('Not found')
-    },
-  )
-})
-
-describe('Bull Board', () => {
-  test('queues appear by themselves, with their dead letters, to look at only', async () => {
-    await using api = await setupApi()
-    const shown = async () => {
-      const { body } = await api.ask('/queues/api/queues')
-      return body.queues as { name: string; readOnlyMode: boolean }[]
-    }
-    await publishCatalogue(api.redis, api.prefix, [EMAIL_JOB])
-    const queues = await eventually(async () => {
-      const found = await shown()
-      expect(found.map(({ name }) => name).toSorted()).toEqual(['emails', 'emails.dead', 'ticks'])
-      return found
-    })
-    expect(queues.every(({ readOnlyMode }) => readOnlyMode)).toBe(true)
-    expect(await api.redis.exists(keys.bullKey(api.prefix, 'emails', 'meta'))).toBe(0)
   })
 })
 

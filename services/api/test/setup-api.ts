@@ -16,6 +16,7 @@ export interface Answer {
   headers: Headers
   text: string
   /** The parsed body; undefined when it is not JSON. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into answers of every form
   body: any
 }
 
