@@ -1,0 +1,79 @@
+import { readdirSync, statSync, truncateSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { eventually, startTestRedis, type TestRedis } from '@jadwal/testkit'
+import { expect, onTestFinished, test } from 'vitest'
+import { checkTicks } from '../ledger/check-ticks.ts'
+import { setupSchedulers } from '../support/schedulers.ts'
+
+/** Log lines above info that a service may write in a minute of trouble: some, not a storm. */
+const FEW_LINES = 60
+
+async function setup() {
+  const redis = await startTestRedis()
+  onTestFinished(() => redis[Symbol.asyncDispose]())
+  const system = await setupSchedulers({ schedules: 200, redisUrl: redis.url })
+  const schedulers = [system.start(), system.start()]
+  await Promise.all(schedulers.map((scheduler) => scheduler.ready))
+  await system.leader()
+  await delay(3_000)
+  const inOrder = async (more: { mayDouble?: boolean } = {}): Promise<void> => {
+    const until = Math.floor(Date.now() / 1_000) * 1_000
+    await eventually(
+      () => {
+        const report = checkTicks(system.expected(until), system.consumer.sightings)
+        expect(report).toMatchObject({ missing: [], early: [], unexpected: [] })
+        if (!more.mayDouble) expect(report.doubled).toEqual([])
+      },
+      { timeoutMs: 40_000, everyMs: 500 },
+    )
+    for (const scheduler of schedulers) {
+      const loud = scheduler.logs.filter((line) => /"level":"(warn|error)"/.test(line))
+      expect(loud.length).toBeLessThan(FEW_LINES)
+      expect(scheduler.child.exitCode).toBeNull()
+    }
+  }
+  return { redis, inOrder }
+}
+
+/** Cuts the last bytes off the newest append-only file, as a crash of the machine would. */
+function cutTail(redis: TestRedis, bytes: number): void {
+  const folder = join(redis.folder, 'appendonlydir')
+  const newest = readdirSync(folder)
+    .filter((name) => name.endsWith('.incr.aof'))
+    .toSorted()
+    .at(-1)
+  if (newest === undefined) throw new Error(`no append-only file in ${folder}`)
+  const file = join(folder, newest)
+  truncateSync(file, Math.max(0, statSync(file).size - bytes))
+}
+
+test('Redis stopped and started: no tick missing, none doubled, all go on by themselves', async () => {
+  const { redis, inOrder } = await setup()
+  await redis.stop()
+  await delay(4_000)
+  await redis.start()
+  await delay(3_000)
+  await inOrder()
+})
+
+test('Redis killed and started, twice', async () => {
+  const { redis, inOrder } = await setup()
+  for (let round = 0; round < 2; round += 1) {
+    await redis.kill()
+    await delay(1_500)
+    await redis.start()
+    await delay(3_000)
+  }
+  // What Redis had accepted and not yet written may be done again, under the same id.
+  await inOrder({ mayDouble: true })
+})
+
+test('Redis killed and the tail of its append-only file lost: what is left fires each tick', async () => {
+  const { redis, inOrder } = await setup()
+  await redis.kill()
+  cutTail(redis, 300_000)
+  await redis.start()
+  await delay(3_000)
+  await inOrder({ mayDouble: true })
+})

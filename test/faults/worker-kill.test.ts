@@ -1,0 +1,62 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { checkRuns } from '../ledger/check-runs.ts'
+import { JOBS, LOCK_MS, setupSystem } from '../support/system.ts'
+
+const RUNS = 5_000
+
+test('workers killed and frozen under load of 5,000 runs: each run ends, with one row and one outcome', async () => {
+  const { producer, start, rows, executions, deadLetters, ended, database } = await setupSystem()
+  const workers = [start('worker'), start('worker'), start('worker')]
+  await Promise.all([start('recorder').ready, ...workers.map((worker) => worker.ready)])
+  const ids = await producer.enqueueMany(
+    JOBS.work,
+    Array.from({ length: RUNS }, () => ({ ms: 20 })),
+  )
+  const poison = await producer.enqueue(JOBS.poison, {})
+
+  for (let kill = 0; kill < 8; kill += 1) {
+    await delay(700)
+    const at = kill % workers.length
+    await workers[at]?.kill()
+    workers[at] = start('worker')
+  }
+  const frozen = workers[0]
+  frozen?.pause()
+  await delay(2 * LOCK_MS)
+  frozen?.resume()
+  // The poison run takes down whoever serves it: somebody must go on starting workers.
+  const supervisor = new AbortController()
+  const keep = Promise.all(
+    workers.map(async (first) => {
+      let worker = first
+      while (!supervisor.signal.aborted) {
+        await Promise.race([worker.exitCode(), delay(500)])
+        if (worker.child.exitCode !== null || worker.child.signalCode !== null)
+          worker = start('worker')
+      }
+    }),
+  )
+  await ended(RUNS + 1, 90_000)
+  supervisor.abort()
+  await keep
+
+  const report = checkRuns([...ids, poison], await rows())
+  expect(report).toMatchObject({ missing: [], doubled: [], unexpected: [] })
+  expect(report.states).toEqual({ succeeded: RUNS, dead: 1 })
+  expect((await rows()).find(({ id }) => id === poison)).toMatchObject({
+    state: 'dead',
+    reason: 'lost',
+  })
+  expect(await deadLetters()).toEqual([poison])
+
+  const executed = new Set((await executions()).map(({ runId }) => runId))
+  expect(ids.filter((id) => !executed.has(id))).toEqual([])
+  // Of all attempts of a run exactly one has succeeded, the others are lost.
+  const attempts = await database.db.selectFrom('attempts').select(['run_id', 'state']).execute()
+  const succeeded = attempts
+    .filter(({ state }) => state === 'succeeded')
+    .map(({ run_id }) => run_id)
+  expect(new Set(succeeded).size).toBe(succeeded.length)
+  expect(attempts.some(({ state }) => state === 'lost')).toBe(true)
+})

@@ -1,0 +1,29 @@
+import { join } from 'node:path'
+import { PROJECT_ROOT } from '@jadwal/testkit'
+import { build } from 'esbuild'
+
+/** Bundles the fault jobs as a user would bundle theirs; returns what `JADWAL_JOBS` is to name. */
+export async function bundleFaultJobs(): Promise<string> {
+  // Below the project, so that the packages that stay outside the bundle are found; one file a process.
+  const outfile = join(PROJECT_ROOT, 'test', 'dist', `fault-jobs-${process.pid}.mjs`)
+  await build({
+    entryPoints: [join(PROJECT_ROOT, 'test', 'support', 'fault-jobs.ts')],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    plugins: [
+      {
+        name: 'registry packages stay outside',
+        setup: (bundler) =>
+          bundler.onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
+            kind === 'entry-point' || path.startsWith('@jadwal/')
+              ? undefined
+              : { path, external: true },
+          ),
+      },
+    ],
+  })
+  return outfile
+}
