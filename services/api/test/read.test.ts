@@ -2,7 +2,7 @@ import { applySchedules, openDatabase, recordFacts } from '@jadwal/db'
 import { newRunId, revision, type RunFact, type RunState, type WorkerInfo } from '@jadwal/domain'
 import { createProducer, keys, publishCatalogue } from '@jadwal/queue'
 import { randomBytes } from 'node:crypto'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, inject, test } from 'vitest'
 import { EMAIL_JOB } from './job-catalogue.ts'
 import { setupApi, type TestApi } from './setup-api.ts'
 
@@ -148,11 +148,8 @@ describe('GET /api/v1/runs/{id}', () => {
 describe('what there is to see', () => {
   test('jobs, queues and their dead letters', async () => {
     await using t = await setup()
-    const producer = createProducer({
-      url: t.api.redis.options.port ? `redis://127.0.0.1:${t.api.redis.options.port}` : '',
-      prefix: t.api.prefix,
-      onError: () => undefined,
-    })
+    const { prefix } = t.api
+    const producer = createProducer({ url: inject('redisUrl'), prefix, onError: () => undefined })
     await producer.enqueue(EMAIL_JOB, {})
     await producer.enqueue(EMAIL_JOB, {}, { priority: 3 })
     await producer.enqueue(EMAIL_JOB, {}, { delayMs: 60_000 })
