@@ -10,7 +10,7 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const LEAST_NODE = [20, 19]
 
 /** Ends the process with one clear message. */
-export function fail(message, exitCode = 1) {
+function fail(message, exitCode = 1) {
   process.stderr.write(`jadwal: ${message}\n`)
   process.exit(exitCode)
 }

@@ -11,3 +11,4 @@ export {
 export { findRedisBinary, type RedisBinary, type RedisSearch } from './redis-binary.ts'
 export { type EmbeddedRedis, type RedisServerOptions, startRedis } from './redis.ts'
 export { type ServerProcess } from './server-process.ts'
+export { isReachableByAll, unprivilegedUser } from './unprivileged-user.ts'

@@ -45,6 +45,8 @@ export function makeClusterFolder(folder: string): string {
   chmodSync(dirname(place), 0o755)
   own(place, user)
   if (!lstatSync(folder, { throwIfNoEntry: false })) {
+    // Whoever removed the data folder wants to begin anew, but left behind what lies here.
+    rmSync(markerOf(place), { force: true })
     mkdirSync(dirname(folder), { recursive: true })
     symlinkSync(place, folder)
   }
@@ -57,7 +59,7 @@ export async function initCluster(
   binaries: PostgresBinaries,
   password: string,
 ): Promise<void> {
-  const done = join(folder, 'jadwal-initdb-done')
+  const done = markerOf(folder)
   if (existsSync(done)) return
   // An initdb that was cut short leaves a folder that neither starts nor lets initdb run again.
   for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true })
@@ -85,6 +87,11 @@ export async function initCluster(
   const settings = join(folder, 'postgresql.conf')
   writeFileSync(settings, `${readFileSync(settings, 'utf8')}${SETTINGS}`)
   writeFileSync(done, '')
+}
+
+/** Written when a cluster is whole. */
+function markerOf(folder: string): string {
+  return join(folder, 'jadwal-initdb-done')
 }
 
 /** The environment without what would lead Postgres' programs elsewhere (PGDATA, PGPORT …). */

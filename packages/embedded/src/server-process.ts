@@ -62,6 +62,6 @@ function setAsideLongLog(file: string): void {
 }
 
 /** The last lines of a server's log. */
-export function logTail(file: string): string {
+function logTail(file: string): string {
   return readFileSync(file, 'utf8').trimEnd().split('\n').slice(-15).join('\n')
 }

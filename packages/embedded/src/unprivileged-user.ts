@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 
 /** Postgres refuses to run as root; as root it is run as nobody. No user has to be created. */
-export const NOBODY = { uid: 65_534, gid: 65_534 }
+const NOBODY = { uid: 65_534, gid: 65_534 }
 
 /** The user that a server which refuses root has to run as; undefined: as we are. */
 export function unprivilegedUser(): { uid: number; gid: number } | undefined {

@@ -68,8 +68,23 @@ describe('the embedded Postgres', () => {
     const place = reachableFolder(join(folder, 'postgres'))
     expect(lstatSync(join(folder, 'postgres')).isSymbolicLink()).toBe(true)
     expect(existsSync(join(place, 'PG_VERSION'))).toBe(true)
+    await query(postgres.url, 'CREATE TABLE kept AS SELECT 1 AS n')
     await postgres.stop()
+    const again = await launchPostgres()
+    expect(await query(again.url, 'SELECT n FROM kept')).toEqual([{ n: 1 }])
+    await again.stop()
     rmSync(place, { recursive: true })
+  })
+
+  test.runIf(asRoot)('begins anew where the data folder was removed', async () => {
+    chmodSync(folder, 0o700)
+    const first = await launchPostgres('of the first')
+    await first.stop()
+    rmSync(join(folder, 'postgres'))
+    const second = await launchPostgres('of the second')
+    expect(await query(second.url, 'SELECT 1 AS n')).toEqual([{ n: 1 }])
+    await second.stop()
+    rmSync(reachableFolder(join(folder, 'postgres')), { recursive: true })
   })
 })
 
@@ -126,10 +141,10 @@ describe('the embedded Redis', () => {
   )
 })
 
-function launchPostgres(): Promise<EmbeddedPostgres> {
+function launchPostgres(password = 'geheim'): Promise<EmbeddedPostgres> {
   return startPostgres({
     folder: join(folder, 'postgres'),
-    password: 'geheim',
+    password,
     database: 'jadwal',
     logFile: join(folder, 'postgres.log'),
   })

@@ -1,10 +1,12 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { isReachableByAll, unprivilegedUser } from '@jadwal/embedded'
 
 /** A folder of our own that everybody can pass through, as the Postgres of a root user must. */
 export function makeTempFolder(purpose: string): string {
-  const folder = mkdtempSync(join(tmpdir(), `jadwal-${purpose}-`))
+  const base = unprivilegedUser() && !isReachableByAll(tmpdir()) ? '/var/tmp' : tmpdir()
+  const folder = mkdtempSync(join(base, `jadwal-${purpose}-`))
   chmodSync(folder, 0o755)
   return folder
 }
