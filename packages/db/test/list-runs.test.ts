@@ -12,6 +12,8 @@ import {
 } from '../src/index.ts'
 import { after, lines, NOON, runFact, runId } from './facts.ts'
 
+const at = (seconds: number): string => runId(new Date(after(seconds)))
+
 async function setup() {
   const database = await createTestDatabase(inject('postgresUrl'))
   onTestFinished(() => database[Symbol.asyncDispose]())
@@ -19,7 +21,6 @@ async function setup() {
   const schedules = [{ name: 'nightly', input: { job: 'shell.exec', cron: '0 1 * * *' } }]
   await applySchedules(db, { schedules, prune: false, source: 'file', author: 'test' })
   const schedule = await findSchedule(db, 'nightly')
-  const at = (seconds: number): string => runId(new Date(after(seconds)))
   const ids = { plain: at(0), dead: at(1), queued: at(2), nightly: at(3) }
   await recordFacts(
     db,

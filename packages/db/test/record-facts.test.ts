@@ -168,8 +168,8 @@ async function rows(ids: string[]) {
     .execute()
   const attempts = await listAttempts(database.db, ids)
   return {
-    runs: runs.map((run) => ({ ...run, recorded_at: null })),
-    attempts: attempts.map((attempt) => ({ ...attempt, recorded_at: null })),
+    runs: runs.map(({ recorded_at: _, ...run }) => run),
+    attempts: attempts.map(({ recorded_at: _, ...attempt }) => attempt),
   }
 }
 
