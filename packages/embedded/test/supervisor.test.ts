@@ -119,7 +119,7 @@ describe('npm start', () => {
 
   test('ends what a killed one left behind before it starts its own', async () => {
     await using project = new FakeProject()
-    const first = project.start({ FAKE_DRAIN_MS: '1500' })
+    const first = project.start({ FAKE_DRAIN_MS: '8000' })
     await first.waitForLog(READY)
     const left = [...(await project.services()).values()]
     await first.kill()
