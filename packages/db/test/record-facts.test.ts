@@ -168,8 +168,8 @@ async function rows(ids: string[]) {
     .execute()
   const attempts = await listAttempts(database.db, ids)
   return {
-    runs: runs.map(({ recorded_at: _, ...run }) => run),
-    attempts: attempts.map(({ recorded_at: _, ...attempt }) => attempt),
+    runs: runs.map((run) => Object.assign(run, { recorded_at: NOON })),
+    attempts: attempts.map((attempt) => Object.assign(attempt, { recorded_at: NOON })),
   }
 }
 
