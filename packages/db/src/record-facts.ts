@@ -124,9 +124,13 @@ function upsertAttempts(): RawBuilder<unknown> {
       (array_agg(started_at ORDER BY w DESC) FILTER (WHERE started_at IS NOT NULL))[1],
       (array_agg(attempt_finished_at ORDER BY w DESC))[1],
       (array_agg(error::jsonb ORDER BY w DESC))[1]
-    FROM (SELECT *, ${WEIGHT('attempt_state')} AS w FROM fact) AS fact
-    WHERE attempt_state IS NOT NULL AND attempt >= 1 AND (attempt > 1 OR attempt_state <> 'succeeded'
-      OR attempt_finished_at - started_at > interval '0.9 seconds')
+    FROM (
+      SELECT id, attempt, attempt_state, worker, started_at, attempt_finished_at, error,
+        ${WEIGHT('attempt_state')} AS w
+      FROM fact
+      WHERE attempt_state IS NOT NULL AND attempt >= 1 AND (attempt > 1 OR attempt_state <> 'succeeded'
+        OR attempt_finished_at - started_at > interval '0.9 seconds')
+    ) AS told
     GROUP BY id, attempt ORDER BY id, attempt
     ON CONFLICT (run_id, attempt) DO UPDATE SET
       state = CASE WHEN ${heavier} THEN excluded.state ELSE a.state END,
