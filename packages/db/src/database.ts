@@ -1,5 +1,5 @@
 import type { AttemptState, RunError, RunReason, RunState } from '@jadwal/domain'
-import type { ColumnType, Generated, JSONColumnType, Selectable } from 'kysely'
+import type { ColumnType, Generated, JSONColumnType, Kysely, Selectable } from 'kysely'
 
 /** The tables of Jadwal. Runs and attempts are written by `recordFacts` alone, in raw SQL. */
 export interface Database {
@@ -10,6 +10,9 @@ export interface Database {
   schedule_versions: ScheduleVersionTable
   schedule_revision: ScheduleRevisionTable
 }
+
+/** A pool on the tables, or a transaction in it. */
+export type Db = Kysely<Database>
 
 /** One row a run. The columns are the keys of a RunFact. */
 interface RunTable {

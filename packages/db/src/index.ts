@@ -1,6 +1,7 @@
+export { askPostgres } from './ask-postgres.ts'
 export { type AppliedSchedules, applySchedules, type ScheduleChanges } from './apply-schedules.ts'
 export { BadCursorError } from './cursor.ts'
-export type { AttemptRow, Database, LeaderTermRow, RunRow, ScheduleSource } from './database.ts'
+export type { AttemptRow, Database, Db, LeaderTermRow, RunRow, ScheduleSource } from './database.ts'
 export { findRun, type RecordedRun } from './find-run.ts'
 export { listRuns, type RunFilters } from './list-runs.ts'
 export { findSchedule, listSchedules, type ScheduleInForce } from './list-schedules.ts'

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { Job, type JobsOptions, type Queue } from 'bullmq'
+import { Job, type JobsOptions } from 'bullmq'
 import type { ChainableCommander, Redis } from 'ioredis'
 import { leaderConnection, openRedis } from './connections.ts'
 import { bullPrefix } from './keys.ts'
@@ -65,7 +65,7 @@ export class FiringConnection {
     const tx = client.multi()
     for (const lua of this.#addScripts()) tx.script('LOAD', lua)
     for (const [at, { id, name, data, options }] of messages.entries()) {
-      const job = new Job(queue as Queue, name, data, options, id)
+      const job = new Job(queue, name, data, options, id)
       await job.addJob(tx as unknown as Parameters<typeof job.addJob>[0], {})
       // The lease is renewed meanwhile, however slow the machine is.
       if (at % SLICE === SLICE - 1) await setImmediate()

@@ -59,3 +59,4 @@ export {
 export { type OutboxEntry, OutboxReader, type OutboxReaderOptions } from './outbox-reader.ts'
 export { deadLetterFields } from './dead-letter.ts'
 export { endLostRun, type LostRun, outboxIsPast, runsWithoutMessage } from './lost-runs.ts'
+export { PayloadCheck, type PayloadProblem } from './payload-check.ts'

@@ -1,7 +1,7 @@
 import type { StoredOutcome } from './outcome-record.ts'
 
 /** So many starts without an outcome in a row end a run: it kills its workers, or none can keep its lock. */
-export const MAX_LOST_ATTEMPTS = 3
+const MAX_LOST_ATTEMPTS = 3
 
 export type TakeUp =
   /** Call the handler. Earlier attempts in `lost` ended without a word. */

@@ -1,17 +1,16 @@
-import type { Database } from '@jadwal/db'
+import type { Db } from '@jadwal/db'
 import type { Clock } from '@jadwal/domain'
 import type { Producer } from '@jadwal/queue'
 import type { Logger, ReadyCheck } from '@jadwal/runtime'
 import type { RequestHandler } from 'express'
 import type { Redis } from 'ioredis'
-import type { Kysely } from 'kysely'
 import type { QueueSnapshots } from './queue-snapshots.ts'
 
 /** What the routes work with. */
 export interface ApiDeps {
   redis: Redis
   prefix: string
-  db: Kysely<Database>
+  db: Db
   producer: Producer
   snapshots: QueueSnapshots
   clock: Clock

@@ -16,7 +16,7 @@ export function errorHandler(log: Logger): ErrorRequestHandler {
   }
 }
 
-export function sendProblem(res: Response, problem: Problem, requestId: string): void {
+function sendProblem(res: Response, problem: Problem, requestId: string): void {
   res
     .status(problem.status)
     .set(problem.headers)
@@ -25,7 +25,7 @@ export function sendProblem(res: Response, problem: Problem, requestId: string):
 }
 
 /** Every way in which a request can fail, translated. */
-export function toProblem(error: unknown): Problem {
+function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   if (error instanceof PayloadTooLargeError) {
     return fieldProblem(

@@ -23,7 +23,7 @@ const Label = z
   .regex(NO_NUL, NUL_RULE)
 
 /** The query of a list: how many, and from where on. */
-export const PageQuery = z.strictObject({
+const PageQuery = z.strictObject({
   limit: z
     .string('must be given once')
     .regex(/^([1-9]\d?|1\d\d|200)$/, 'must be a whole number from 1 to 200')

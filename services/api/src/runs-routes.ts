@@ -1,13 +1,12 @@
 import { listRuns, runView } from '@jadwal/db'
-import { readCatalogue } from '@jadwal/queue'
+import { PayloadCheck, readCatalogue } from '@jadwal/queue'
 import { json, type RequestHandler, type Router } from 'express'
 import { z } from 'zod'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory, askRedis } from './ask.ts'
 import { endpoint } from './endpoint.ts'
 import { checkTogether, EnqueueRequest, findJob } from './enqueue-request.ts'
-import { PayloadCheck } from './payload-check.ts'
-import { Problem } from './problem.ts'
+import { type FieldError, Problem } from './problem.ts'
 import { readRun } from './read-run.ts'
 import { readRunQuery } from './run-query.ts'
 import { parseRequest } from './zod-problem.ts'
@@ -30,7 +29,8 @@ function enqueueHandler({ redis, prefix, producer, clock }: ApiDeps): RequestHan
     const request = parseRequest(EnqueueRequest, req.body, 'body')
     checkTogether(request, clock.now().getTime())
     const job = findJob(await askRedis(() => readCatalogue(redis, prefix)), request.job)
-    payloads.check(job, request.payload)
+    const errors = payloads.problems(job, request.payload)
+    if (errors.length > 0) throw invalidPayload(job.name, errors)
     const { delayMs, runAt, priority, attempts } = request
     const id = await producer.enqueue(job, request.payload, {
       ...(delayMs === undefined ? {} : { delayMs }),
@@ -67,5 +67,13 @@ const requireJson: RequestHandler = (req, _res, next) => {
   if (req.is('application/json')) return next()
   throw new Problem('unsupported-media-type', {
     detail: 'Send the body as "Content-Type: application/json".',
+  })
+}
+
+function invalidPayload(job: string, errors: readonly FieldError[]): Problem {
+  const said = errors.map(({ field, message }) => `${field} ${message}`).join('; ')
+  return new Problem('invalid-payload', {
+    detail: `The payload does not fit ${job}: ${said}`,
+    errors,
   })
 }

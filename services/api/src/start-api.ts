@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import { openDatabase } from '@jadwal/db'
+import { askPostgres, openDatabase } from '@jadwal/db'
 import { createProducer, openRedis, producerConnection, redisReady } from '@jadwal/queue'
 import {
   Lifecycle,
@@ -9,7 +9,6 @@ import {
   type ServiceContext,
   UnavailableError,
 } from '@jadwal/runtime'
-import { sql } from 'kysely'
 import { createApiMetrics } from './api-metrics.ts'
 import { createApp } from './app.ts'
 import { createBoard } from './bull-board.ts'
@@ -43,7 +42,7 @@ export async function startApi(config: ApiConfig, context: ServiceContext): Prom
 
   const reach = {
     redis: () => redisReady(redis, START_WITHIN_MS),
-    postgres: async () => void (await sql`select 1`.execute(db)),
+    postgres: () => askPostgres(db),
   }
   await reach.redis().catch((cause: unknown) => {
     throw new UnavailableError({ what: 'Redis', variable: 'REDIS_URL', address: redisUrl, cause })

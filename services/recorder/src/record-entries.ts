@@ -1,11 +1,10 @@
-import { type Database, recordFacts, refusedFact } from '@jadwal/db'
+import { type Db, recordFacts, refusedFact } from '@jadwal/db'
 import type { OutboxEntry, OutboxReader } from '@jadwal/queue'
 import { type Logger, sleep } from '@jadwal/runtime'
-import type { Kysely } from 'kysely'
 import type { RecorderMetrics } from './recorder-metrics.ts'
 
 export interface RecordDeps {
-  db: Kysely<Database>
+  db: Db
   reader: OutboxReader
   metrics: RecorderMetrics
   log: Logger

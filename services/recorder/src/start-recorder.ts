@@ -1,4 +1,4 @@
-import { openDatabase } from '@jadwal/db'
+import { askPostgres, openDatabase } from '@jadwal/db'
 import { openRedis, OutboxReader, redisReady, workerConnection } from '@jadwal/queue'
 import {
   createRegistry,
@@ -9,7 +9,7 @@ import {
   UnavailableError,
 } from '@jadwal/runtime'
 import type { RecorderConfig } from './config.ts'
-import { askPostgres, postgresReady } from './postgres-ready.ts'
+import { postgresReady } from './postgres-ready.ts'
 import { RecorderMetrics } from './recorder-metrics.ts'
 import { Recording } from './recording.ts'
 

@@ -1,8 +1,7 @@
-import { applySchedules, type Database } from '@jadwal/db'
+import { applySchedules, type Db } from '@jadwal/db'
 import type { Logger } from '@jadwal/runtime'
 import { sleep } from '@jadwal/runtime'
 import type { Redis } from 'ioredis'
-import type { Kysely } from 'kysely'
 import type { Catalogue } from './catalogue.ts'
 import { checkAgainstCatalogue, loadScheduleFile, unknownJobs } from './schedule-file.ts'
 
@@ -10,7 +9,7 @@ import { checkAgainstCatalogue, loadScheduleFile, unknownJobs } from './schedule
 const CATALOGUE_MS = 20_000
 
 export interface ApplyDeps {
-  db: Kysely<Database>
+  db: Db
   redis: Redis
   prefix: string
   catalogue: Catalogue

@@ -1,12 +1,11 @@
 import { DAY, HOUR } from '@jadwal/domain'
-import { type Database, dropPartitions, ensurePartitions } from '@jadwal/db'
+import { type Db, dropPartitions, ensurePartitions } from '@jadwal/db'
 import type { Logger } from '@jadwal/runtime'
-import type { Kysely } from 'kysely'
 
 const DAYS_AHEAD = 3
 
 export interface KeepPartitionsDeps {
-  db: Kysely<Database>
+  db: Db
   log: Logger
   retentionDays: number
   now: () => Date

@@ -1,12 +1,11 @@
 import type { Clock } from '@jadwal/domain'
-import { type Database, loadSchedules, readScheduleRevision } from '@jadwal/db'
+import { type Db, loadSchedules, readScheduleRevision } from '@jadwal/db'
 import type { Logger } from '@jadwal/runtime'
-import type { Kysely } from 'kysely'
 import type { ScheduleBook } from './schedule-book.ts'
 import type { SchedulerMetrics } from './scheduler-metrics.ts'
 
 export interface KeepSchedulesDeps {
-  db: Kysely<Database>
+  db: Db
   book: ScheduleBook
   clock: Clock
   metrics: SchedulerMetrics

@@ -1,4 +1,4 @@
-import { type Database, listUnfinishedRuns, type RunRow, stillUnfinished } from '@jadwal/db'
+import { type Db, listUnfinishedRuns, type RunRow, stillUnfinished } from '@jadwal/db'
 import { MINUTE, revision, type RunFact } from '@jadwal/domain'
 import {
   deadLetterFields,
@@ -10,7 +10,6 @@ import {
 } from '@jadwal/queue'
 import type { Logger } from '@jadwal/runtime'
 import type { Redis } from 'ioredis'
-import type { Kysely } from 'kysely'
 
 /** Younger runs are not looked at: their facts may be on their way. */
 const OLDER_THAN_MS = 5 * MINUTE
@@ -18,7 +17,7 @@ const AT_ONCE = 1_000
 const EACH_MS = MINUTE
 
 export interface LostRunsDeps {
-  db: Kysely<Database>
+  db: Db
   redis: Redis
   redisClock: RedisClock
   prefix: string

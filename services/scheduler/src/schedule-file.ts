@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { readScheduleFile, type ScheduleFile } from '@jadwal/domain'
 import { ConfigError } from '@jadwal/runtime'
 import { LineCounter, parseDocument } from 'yaml'
+import { PayloadCheck } from '@jadwal/queue'
 import type { Catalogue } from './catalogue.ts'
-import { payloadProblems } from './payload-problems.ts'
 
 const VARIABLE = 'JADWAL_SCHEDULES'
 
@@ -33,6 +33,7 @@ export function checkAgainstCatalogue(
   file: ScheduleFile,
   catalogue: Catalogue,
 ): void {
+  const payloads = new PayloadCheck()
   const problems = file.schedules.flatMap(({ name, spec }) => {
     const job = catalogue.job(spec.job)
     if (!job) {
@@ -40,9 +41,9 @@ export function checkAgainstCatalogue(
         `schedules.${name}.job ("${spec.job}"): no worker serves this job; known are ${catalogue.names().join(', ')}`,
       ]
     }
-    return payloadProblems(job, spec.payload).map(
-      (problem) => `schedules.${name}.payload${problem}`,
-    )
+    return payloads
+      .problems(job, spec.payload)
+      .map(({ field, message }) => `schedules.${name}.${field}: ${message}`)
   })
   if (problems.length > 0) throw wrong(path, problems)
 }

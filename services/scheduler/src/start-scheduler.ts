@@ -1,4 +1,4 @@
-import { openDatabase, readScheduleRevision } from '@jadwal/db'
+import { askPostgres, openDatabase } from '@jadwal/db'
 import {
   Alarms,
   keys,
@@ -62,7 +62,7 @@ export async function startScheduler(
     throw new UnavailableError({ what: 'Redis', variable: 'REDIS_URL', address: url, cause })
   }
   try {
-    await readScheduleRevision(db)
+    await askPostgres(db)
   } catch (cause) {
     await lifecycle.close()
     throw new UnavailableError({

@@ -61,10 +61,10 @@ export async function setup() {
   }
   await serve('report', 'reports')
   const full = { yes: false }
+  const redisIsFull = (): boolean => full.yes
   const lead = (term: number, trusted = (): boolean => true): Firing => {
     const log = createLogger('scheduler', 'silent', 'test')
     const metrics = createSchedulerMetrics(new Registry())
-    const redisIsFull = (): boolean => full.yes
     const reign: Reign = { term, trusted }
     return new Firing(
       {

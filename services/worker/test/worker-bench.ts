@@ -8,7 +8,7 @@ import { Queue } from 'bullmq'
 import { readConfig } from '../src/config.ts'
 import { startWorker } from '../src/start-worker.ts'
 
-export const TEST_JOBS = fileURLToPath(new URL('fixtures/test-jobs.mjs', import.meta.url))
+const TEST_JOBS = fileURLToPath(new URL('fixtures/test-jobs.mjs', import.meta.url))
 const QUEUE = 'tests'
 
 type Fact = Record<string, unknown>

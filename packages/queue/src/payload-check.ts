@@ -1,7 +1,14 @@
 import { isSecretRef, type JobDescription } from '@jadwal/domain'
 import { type ErrorObject, Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { type FieldError, Problem } from './problem.ts'
+
+/** What is wrong with one field of a payload. */
+export interface PayloadProblem {
+  /** Dotted path, such as `payload.to`. */
+  field: string
+  /** Follows the field: `must be there`. */
+  message: string
+}
 
 /**
  * Checks payloads against the JSON Schemas of the catalogue. A schema is compiled once; a worker that
@@ -10,18 +17,16 @@ import { type FieldError, Problem } from './problem.ts'
 export class PayloadCheck {
   readonly #compiled = new Map<string, { schema: string; validate: ValidateFunction | undefined }>()
 
-  /** Throws a `Problem` that names every bad field. */
-  check(job: JobDescription, payload: unknown): void {
+  /**
+   * Every field of a payload that does not fit the job. What a reference to a secret stands for is
+   * left to the worker.
+   */
+  problems(job: JobDescription, payload: unknown): PayloadProblem[] {
     const validate = this.#validatorOf(job)
-    if (!validate || validate(payload)) return
-    const errors = (validate.errors ?? [])
+    if (!validate || validate(payload)) return []
+    return (validate.errors ?? [])
       .filter((error) => !isOwedToSecret(error, payload))
-      .map(fieldError)
-    if (errors.length === 0) return
-    throw new Problem('invalid-payload', {
-      detail: `The payload does not fit ${job.name}: ${errors.map(({ field, message }) => `${field} ${message}`).join('; ')}`,
-      errors,
-    })
+      .map(payloadProblem)
   }
 
   #validatorOf(job: JobDescription): ValidateFunction | undefined {
@@ -45,7 +50,7 @@ function compile(schema: Record<string, unknown>): ValidateFunction | undefined 
   }
 }
 
-function fieldError(error: ErrorObject): FieldError {
+function payloadProblem(error: ErrorObject): PayloadProblem {
   const path = pathOf(error)
   const extra =
     'additionalProperty' in error.params ? String(error.params['additionalProperty']) : undefined
