@@ -41,6 +41,19 @@ const CronExpression = z.string().check((ctx) => {
   if (problem) ctx.issues.push({ code: 'custom', message: problem, input: ctx.value })
 })
 
+/** Thousands of schedules may fire in one transaction: what they carry is kept small. */
+const MAX_PAYLOAD_BYTES = 64 * 1024
+
+const SchedulePayload = z.record(z.string(), z.unknown()).check((ctx) => {
+  const json = JSON.stringify(ctx.value)
+  const bytes = new TextEncoder().encode(json).length
+  const fail = (message: string) => ctx.issues.push({ code: 'custom', message, input: ctx.value })
+  if (bytes > MAX_PAYLOAD_BYTES)
+    fail(`has ${bytes} bytes as JSON, at most ${MAX_PAYLOAD_BYTES} are allowed`)
+  // Postgres can't store it, and an escaped backslash before it makes it plain text.
+  if (/(^|[^\\])(\\\\)*\\u0000/.test(json)) fail('must not contain the character U+0000')
+})
+
 /**
  * The rule of a schedule as the schedule file and the api write it. Parsing fills the defaults and
  * turns durations into milliseconds.
@@ -53,7 +66,7 @@ export const ScheduleSpec = z
     every: Duration.optional(),
     offset: Duration.optional(),
     timezone: Timezone.default('UTC'),
-    payload: z.record(z.string(), z.unknown()).default({}),
+    payload: SchedulePayload.default({}),
     overlap: OverlapPolicy.default('skip'),
     misfire: MisfirePolicy.prefault({}),
     dst: z

@@ -16,11 +16,13 @@ import { bullPrefix, outboxKey } from './keys.ts'
 import { createMemoryGauge, PRODUCERS_STOP_AT } from './memory-watch.ts'
 import { QueueOpener } from './open-queue.ts'
 import { registerQueues } from './registry.ts'
+import { safeJson } from './run-fact.ts'
 import { runMessageOptions } from './run-message.ts'
 
 export const MAX_PAYLOAD_BYTES = 512 * 1024
-/** Messages in one pipeline. Larger ones keep Redis from answering anybody else. */
+/** Messages, and bytes of payload, in one pipeline. Larger ones keep Redis from answering anybody else. */
 const BATCH = 500
+const BATCH_BYTES = 4 * 1024 * 1024
 /** How long a call waits for the first connection, or for one that is being made again. */
 const READY_WITHIN_MS = 1_000
 
@@ -92,8 +94,7 @@ export function createProducer(deps: ProducerDeps): Producer {
       await redisReady(redis, READY_WITHIN_MS)
       if ((await memoryUse()) >= PRODUCERS_STOP_AT) throw full()
       const queue = await queueOf(job.queue)
-      for (let at = 0; at < drafts.length; at += BATCH) {
-        const batch = drafts.slice(at, at + BATCH)
+      for (const batch of batches(drafts)) {
         await queue.addBulk(
           batch.map(({ id, message, bull }) => ({
             name: job.name,
@@ -143,7 +144,24 @@ function draft(payload: unknown, options: EnqueueOptions & { id?: RunId }, nowMs
     delayMs,
     priority: priority ?? 0,
     nowMs,
+    bytes,
   }
+}
+
+/** Cuts what is to be enqueued into pieces that Redis takes without others having to wait for it. */
+function* batches(drafts: readonly Draft[]): Generator<Draft[]> {
+  let batch: Draft[] = []
+  let bytes = 0
+  for (const each of drafts) {
+    if (batch.length === BATCH || (batch.length > 0 && bytes + each.bytes > BATCH_BYTES)) {
+      yield batch
+      batch = []
+      bytes = 0
+    }
+    batch.push(each)
+    bytes += each.bytes
+  }
+  if (batch.length > 0) yield batch
 }
 
 /**
@@ -174,7 +192,7 @@ async function announceDelayed(
       run_at: new Date(nowMs + delayMs).toISOString(),
       attempt: 0,
     }
-    return JSON.stringify(fact)
+    return safeJson(JSON.stringify(fact))
   })
   await redis.xadd(outbox, '*', 'facts', lines.join('\n'))
 }

@@ -20,6 +20,8 @@ import type { SchedulerMetrics } from './scheduler-metrics.ts'
 
 /** Ticks in one MULTI: more would keep Redis from answering anybody else. */
 const CHUNK = 2_000
+/** Nor is a MULTI to be larger than about twice this. */
+const CHUNK_BYTES = 4 * 1024 * 1024
 /** Ticks of one schedule in one MULTI, so that a backlog does not hold up the punctual ones. */
 const PER_SCHEDULE = 100
 /** The sweep: the longest the loop waits, whatever it believes to be due. */
@@ -169,10 +171,14 @@ export class Firing {
     const nowIso = new Date(nowMs).toISOString()
     const plans = new Map<ScheduleId, SchedulePlan>()
     let room = CHUNK
+    let bytes = 0
     const plan = (id: ScheduleId, last: LastTick | undefined): TickPlan | undefined => {
       const result: SchedulePlan =
-        room > 0 ? this.#plan(id, last, { name, nowMs, nowIso, room }) : { more: true }
+        room > 0 && bytes < CHUNK_BYTES
+          ? this.#plan(id, last, { name, nowMs, nowIso, room })
+          : { more: true }
       room -= result.plan?.runs.length ?? 0
+      for (const run of result.plan?.runs ?? []) bytes += run.fact.length
       plans.set(id, result)
       return result.plan
     }
