@@ -47,7 +47,7 @@ export { StartedRun } from './run-start.ts'
 export { RunWorker, type RunWorkerOptions } from './run-worker.ts'
 export { sweepFailed, type SweepDeps } from './sweep-failed.ts'
 export { publishHeartbeat, removeHeartbeat } from './worker-heartbeat.ts'
-export { openWorkerRedis } from './worker-redis.ts'
+export { openCorkedRedis } from './corked-redis.ts'
 export { findRunInRedis } from './find-run.ts'
 export {
   countQueues,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { newRunId, systemClock } from '@jadwal/domain'
 import {
   keys,
-  openWorkerRedis,
+  openCorkedRedis,
   type RunEnd,
   RunWorker,
   runMessageOptions,
@@ -16,7 +16,7 @@ const QUEUE = 'emails'
 /** What a test needs to watch runs go through one queue on a real Redis: nothing is shared with other tests. */
 export function openBench(url: string) {
   const prefix = `t${randomBytes(4).toString('hex')}`
-  const redis = openWorkerRedis(workerConnection(url), () => undefined)
+  const redis = openCorkedRedis(workerConnection(url), () => undefined)
   const bull = { connection: redis, prefix: keys.bullPrefix(prefix, QUEUE) }
   const queue = new Queue(QUEUE, bull)
   const dead = new Queue(keys.deadQueueName(QUEUE), bull)

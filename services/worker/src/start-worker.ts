@@ -1,5 +1,5 @@
 import {
-  openWorkerRedis,
+  openCorkedRedis,
   publishCatalogue,
   redisReady,
   registerQueues,
@@ -48,7 +48,7 @@ export async function startWorker(
 
   const lifecycle = new Lifecycle(log)
   const logError = rateLimitedErrors(log, 'Redis does not serve as it should')
-  const redis = openWorkerRedis(workerConnection(url), logError)
+  const redis = openCorkedRedis(workerConnection(url), logError)
   lifecycle.onClose('Redis', () => redis.disconnect())
   try {
     await redisReady(redis, START_WITHIN_MS)

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
-import { keys, openWorkerRedis, runMessageOptions, workerConnection } from '@jadwal/queue'
+import { keys, openCorkedRedis, runMessageOptions, workerConnection } from '@jadwal/queue'
 import { newRunId, systemClock } from '@jadwal/domain'
 import { createLogger, type Lifecycle } from '@jadwal/runtime'
 import { eventually, type ServiceProcess, spawnService } from '@jadwal/testkit'
@@ -16,7 +16,7 @@ type Fact = Record<string, unknown>
 /** Workers that serve the jobs in fixtures/ on a real Redis, under a prefix of its own. */
 export function openBench(url: string) {
   const prefix = `t${randomBytes(4).toString('hex')}`
-  const redis = openWorkerRedis(workerConnection(url), () => undefined)
+  const redis = openCorkedRedis(workerConnection(url), () => undefined)
   const bull = { connection: redis, prefix: keys.bullPrefix(prefix, QUEUE) }
   const queue = new Queue(QUEUE, bull)
   const dead = new Queue(keys.deadQueueName(QUEUE), bull)

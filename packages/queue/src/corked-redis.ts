@@ -4,10 +4,10 @@ import { openRedis } from './connections.ts'
 
 /**
  * Opens a connection that sends all commands of one turn of the event loop in one piece. ioredis makes
- * a system call for each; a busy worker sends dozens a turn, and this saves about a quarter of its CPU
- * time and some of Redis'.
+ * a system call for each; a busy worker or producer sends dozens a turn, and this saves about a quarter of its CPU time
+ * and some of Redis'.
  */
-export function openWorkerRedis(options: RedisOptions, onError: (error: Error) => void): Redis {
+export function openCorkedRedis(options: RedisOptions, onError: (error: Error) => void): Redis {
   const redis = openRedis(options, onError)
   redis.on('connect', () => {
     const stream: unknown = Reflect.get(redis, 'stream')
