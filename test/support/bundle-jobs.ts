@@ -1,13 +1,18 @@
-import { join } from 'node:path'
+import { join, parse } from 'node:path'
 import { PROJECT_ROOT } from '@jadwal/testkit'
 import { build } from 'esbuild'
 
 /** Bundles the fault jobs as a user would bundle theirs; returns what `JADWAL_JOBS` is to name. */
-export async function bundleFaultJobs(): Promise<string> {
+export function bundleFaultJobs(): Promise<string> {
+  return bundle('support/fault-jobs.ts')
+}
+
+/** Bundles a file under `test/`, as a user would bundle their jobs; returns the bundle's path. */
+export async function bundle(file: string): Promise<string> {
   // Below the project, so that the packages that stay outside the bundle are found; one file a process.
-  const outfile = join(PROJECT_ROOT, 'test', 'dist', `fault-jobs-${process.pid}.mjs`)
+  const outfile = join(PROJECT_ROOT, 'test', 'dist', `${parse(file).name}-${process.pid}.mjs`)
   await build({
-    entryPoints: [join(PROJECT_ROOT, 'test', 'support', 'fault-jobs.ts')],
+    entryPoints: [join(PROJECT_ROOT, 'test', file)],
     outfile,
     bundle: true,
     platform: 'node',
