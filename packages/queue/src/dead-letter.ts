@@ -14,6 +14,9 @@ export type Death = z.infer<typeof Death>
 export const DeadLetter = RunMessage.extend({ death: Death })
 export type DeadLetter = z.infer<typeof DeadLetter>
 
+/** Field of a dead letter's hash: when the run died (ms), so that trimming need not read its data. */
+export const DIED_AT_FIELD = 'jdied'
+
 export interface DeadRun {
   job: string
   /** What the message carried. */
@@ -35,6 +38,7 @@ export function deadLetterFields(run: DeadRun): string[] {
     priority: '0',
     atm: String(run.failures),
     ats: String(run.death.attempt),
+    [DIED_AT_FIELD]: String(Date.parse(run.death.at)),
     failedReason: `${run.death.reason}: ${error?.message ?? 'no error was recorded'}`,
     stacktrace: JSON.stringify(error?.stack === undefined ? [] : [error.stack]),
   }
