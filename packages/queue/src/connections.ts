@@ -1,5 +1,9 @@
 import { Redis, type RedisOptions } from 'ioredis'
+import { isRedisError } from './redis-errors.ts'
 import { redisOptions } from './redis-url.ts'
+
+/** What a server says that is no longer, or not yet, the one to talk to. */
+const ELSEWHERE: ReadonlySet<string> = new Set(['READONLY', 'LOADING'])
 
 /**
  * The connections, by what they are for. Each waits differently when Redis is away:
@@ -11,7 +15,7 @@ const COMMON: RedisOptions = {
   keepAlive: 30_000,
   retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 6), 1_000) + Math.random() * 200,
   // READONLY after a failover is no connection error to ioredis: without this BullMQ spins on it.
-  reconnectOnError: (error) => (/^(READONLY|LOADING)/.test(error.message) ? 2 : false),
+  reconnectOnError: (error) => (isRedisError(error, ELSEWHERE) ? 2 : false),
 }
 
 /** For BullMQ workers and consumers of streams: waits out any outage. */

@@ -16,6 +16,7 @@ import { bullPrefix, outboxKey } from './keys.ts'
 import { createMemoryGauge, PRODUCERS_STOP_AT } from './memory-watch.ts'
 import { QueueOpener } from './open-queue.ts'
 import { randomFromPool } from './random-pool.ts'
+import { isRedisError } from './redis-errors.ts'
 import { registerQueues } from './registry.ts'
 import { safeJson } from './run-fact.ts'
 import { runMessageOptions } from './run-message.ts'
@@ -43,7 +44,8 @@ export interface EnqueueOptions {
 export interface Producer {
   /**
    * Puts one run of a job into its queue. Pass an `id` of your own to be able to repeat a call that
-   * failed with `RedisUnavailableError`: the same id is taken once.
+   * failed with `RedisUnavailableError`: the id is taken once as long as its first message is there. If
+   * that run has ended meanwhile it is executed again; the history keeps one row either way.
    */
   enqueue(
     job: { name: string; queue: string },
@@ -216,17 +218,21 @@ async function answering<T>(work: () => Promise<T>): Promise<T> {
     return await work()
   } catch (error) {
     if (error instanceof TryLaterError || !(error instanceof Error)) throw error
-    if (/^(OOM|EXECABORT)/.test(error.message)) throw full(error)
+    if (isRedisError(error, FULL)) throw full(error)
     if (isRedisTrouble(error))
       throw new RedisUnavailableError(`Redis did not answer: ${error.message}`, { cause: error })
     throw error
   }
 }
 
-const TROUBLE =
-  /Connection is closed|no answer within|Command timed out|isn't writeable|max retries|ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|^(LOADING|READONLY|MASTERDOWN|NOREPLICAS|MISCONF|CLUSTERDOWN)/i
+const FULL: ReadonlySet<string> = new Set(['OOM', 'EXECABORT'])
+const NO_WRITES: ReadonlySet<string> = new Set(
+  'LOADING READONLY MASTERDOWN NOREPLICAS MISCONF CLUSTERDOWN'.split(' '),
+)
+const NO_ANSWER =
+  /Connection is closed|no answer within|Command timed out|isn't writeable|max retries|ECONN|ETIMEDOUT|EPIPE|ENOTFOUND/i
 
 /** Whether an error is Redis being away or unable to write, as opposed to a mistake in what was sent. */
 export function isRedisTrouble(error: Error): boolean {
-  return TROUBLE.test(error.message)
+  return NO_ANSWER.test(error.message) || isRedisError(error, NO_WRITES)
 }

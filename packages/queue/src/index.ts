@@ -21,6 +21,7 @@ export {
 } from './errors.ts'
 export * as keys from './keys.ts'
 export { createMemoryGauge, memoryUse, PRODUCERS_STOP_AT, WORKERS_STOP_AT } from './memory-watch.ts'
+export { isRedisError } from './redis-errors.ts'
 export { redisOptions, redisUrlProblem } from './redis-url.ts'
 export {
   listQueues,

@@ -1,4 +1,5 @@
 import type { Outcome, WriteOutcomes } from './outcome-script.ts'
+import { isRedisError } from './redis-errors.ts'
 
 /** At most this many facts, and about this much text, in one entry of an outbox. */
 const MAX_OUTCOMES = 500
@@ -7,7 +8,9 @@ const FIRST_BACKOFF_MS = 100
 const LONGEST_BACKOFF_MS = 2_000
 
 /** Redis is there but takes no writes for now: worth asking again, however long it takes. */
-const PASSING = /^(OOM|READONLY|LOADING|MISCONF|NOREPLICAS|BUSY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN)/
+const PASSING: ReadonlySet<string> = new Set(
+  'OOM READONLY LOADING MISCONF NOREPLICAS BUSY MASTERDOWN CLUSTERDOWN TRYAGAIN'.split(' '),
+)
 const CLOSED = 'Connection is closed.'
 
 interface Waiting {
@@ -69,7 +72,7 @@ export class OutcomeWriter {
       } catch (error) {
         const reason = error instanceof Error ? error : new Error(String(error))
         this.#deps.onError(reason)
-        if (!PASSING.test(reason.message)) return this.#giveUp(batch, reason)
+        if (!isRedisError(reason, PASSING)) return this.#giveUp(batch, reason)
       }
       await new Promise((resolve) => setTimeout(resolve, backoffMs))
     }

@@ -48,7 +48,7 @@ test('many keep their order, also beyond one batch', async () => {
   expect((await redis.lrange(bull('wait'), 0, -1)).toReversed()).toEqual(ids)
 })
 
-test('the same id is taken once', async () => {
+test('the same id is taken once while its message is there', async () => {
   const { producer, redis, bull } = setup()
   const id = newRunId(Date.now(), Buffer.alloc(10, 7))
   await producer.enqueue(JOB, { n: 1 }, { id })

@@ -1,4 +1,5 @@
 import {
+  isRedisError,
   openCorkedRedis,
   publishCatalogue,
   redisReady,
@@ -31,8 +32,9 @@ import { announceLong, heartbeat, sweep, watchMemory } from './worker-loops.ts'
 const START_WITHIN_MS = 10_000
 const GOODBYE_MS = 1_000
 /** Redis answers, but refuses to write. */
-const REFUSAL =
-  /^(OOM|MISCONF|NOREPLICAS|READONLY|LOADING|MASTERDOWN|CLUSTERDOWN|BUSY|NOAUTH|NOPERM)/
+const REFUSAL: ReadonlySet<string> = new Set(
+  'OOM MISCONF NOREPLICAS READONLY LOADING MASTERDOWN CLUSTERDOWN BUSY NOAUTH NOPERM'.split(' '),
+)
 
 /** The composition root of the worker. Throws `ConfigError` for jobs or queues that it can't serve. */
 export async function startWorker(
@@ -86,7 +88,7 @@ export async function startWorker(
         onParked: (runId) => logParked(new Error(`run ${runId}`)),
         onError: (error) => {
           logError(error)
-          if (REFUSAL.test(error.message)) void gate.refused()
+          if (isRedisError(error, REFUSAL)) void gate.refused()
         },
       }),
   )
