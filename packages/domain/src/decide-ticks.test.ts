@@ -33,12 +33,20 @@ function decide(of: ScheduleVersion, lastMs: number, nowMs: number = NOON): stri
 }
 
 test('decides nothing when nothing is owed, and leaves the last tick alone', () => {
-  expect(decideTicks(version({}), NOON, NOON + 59_999)).toEqual({ verdicts: [], lastMs: NOON })
+  expect(decideTicks(version({}), NOON, NOON + 59_999)).toEqual({
+    verdicts: [],
+    lastMs: NOON,
+    more: false,
+  })
 })
 
 test('fires the tick of this instant', () => {
   const decision = decideTicks(version({}), NOON - MINUTE, NOON)
-  expect(decision).toEqual({ verdicts: [{ verdict: 'fire', tickAtMs: NOON }], lastMs: NOON })
+  expect(decision).toEqual({
+    verdicts: [{ verdict: 'fire', tickAtMs: NOON }],
+    lastMs: NOON,
+    more: false,
+  })
 })
 
 test('fires nothing when the clock runs backwards', () => {
@@ -124,11 +132,14 @@ test('an interval owes its ticks like a cron expression', () => {
 /** All portions of what is owed. */
 function decideAll(of: ScheduleVersion, lastMs: number, nowMs: number) {
   const portions: Verdict[][] = []
-  let decision = decideTicks(of, lastMs, nowMs)
-  while (decision.verdicts.length > 0) {
+  let last = lastMs
+  for (;;) {
+    const decision = decideTicks(of, last, nowMs)
     portions.push(decision.verdicts)
-    decision = decideTicks(of, decision.lastMs, nowMs)
+    last = decision.lastMs
+    if (!decision.more) break
   }
+  expect(decide(of, last, nowMs)).toEqual([])
   return portions
 }
 
@@ -140,7 +151,7 @@ test.each([
   'a long outage of a dense schedule is decided in portions, under %s exactly',
   (_, misfire, fires) => {
     // Its misfires end right at, before and behind the border of a portion.
-    for (const seconds of [49_999, 50_000, 50_001, 50_060, 50_061, 50_100, 120_000]) {
+    for (const seconds of [9_999, 10_000, 10_001, 10_060, 10_061, 10_100, 25_000]) {
       const now = NOON + seconds * SECOND
       const portions = decideAll(version({ every: '1s', misfire }), NOON, now)
       const fired = portions.flat().filter((verdict) => verdict.verdict === 'fire')
@@ -150,7 +161,7 @@ test.each([
         Array.from({ length: 61 + fires }, (_unused, index) => now - (60 + fires - index) * SECOND),
       )
       expect(skipped.reduce((sum, { count }) => sum + count, 0)).toBe(misfired - fires)
-      expect(skipped.length).toBeLessThanOrEqual(Math.ceil(seconds / 49_900))
+      expect(skipped.length).toBeLessThanOrEqual(Math.ceil(seconds / 9_900))
       expect(skipped[0]?.tickAtMs).toBe(NOON + SECOND)
       expect(skipped.at(-1)?.untilMs).toBe(now - (61 + fires) * SECOND)
     }
@@ -158,9 +169,9 @@ test.each([
 )
 
 test('a long pause of a dense schedule is a range each portion', () => {
-  const portions = decideAll(version({ every: '1s', paused: true }), NOON, NOON + 70_000 * SECOND)
+  const portions = decideAll(version({ every: '1s', paused: true }), NOON, NOON + 24_000 * SECOND)
   expect(portions.flat().map((verdict) => 'count' in verdict && verdict.count)).toEqual([
-    50_000, 20_000,
+    10_000, 10_000, 4_000,
   ])
 })
 

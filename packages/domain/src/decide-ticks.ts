@@ -21,24 +21,26 @@ export interface Decision {
   verdicts: Verdict[]
   /** The last tick that the verdicts cover; what was passed in when nothing is owed. */
   lastMs: number
+  /** Further ticks are owed: ask again from `lastMs`. */
+  more: boolean
 }
 
 /** More owed ticks than this are decided in portions, so that no outage, however long, stops the loop. */
-const PORTION = 50_000
+const PORTION = 10_000
 
 /**
  * Decides the ticks that a version owes: those in (last, min(now, the version's end)], within the
  * schedule's dates, both ends included. A tick that is late by no more than `misfire.after` simply
- * fires late. After a long outage of a dense schedule the answer is a portion of what is owed: ask
- * again from its `lastMs` until nothing more comes.
+ * fires late. After a long outage of a dense schedule the answer is a portion of what is owed.
  */
 export function decideTicks(version: ScheduleVersion, lastMs: number, nowMs: number): Decision {
   const { spec } = version
   const { ticks, next } = owedTicks(version, lastMs, nowMs)
   const newest = ticks.at(-1)
-  if (newest === undefined) return { verdicts: [], lastMs }
+  if (newest === undefined) return { verdicts: [], lastMs, more: false }
   const quiet = spec.paused ? 'paused' : spec.mode === 'shadow' ? 'shadow' : undefined
-  if (quiet) return { verdicts: [range(ticks, quiet)], lastMs: newest }
+  const more = next !== undefined
+  if (quiet) return { verdicts: [range(ticks, quiet)], lastMs: newest, more }
 
   const late = (tickAtMs: number) => nowMs - tickAtMs > spec.misfire.after
   if (next !== undefined && late(next)) return skipAllButNewest(ticks, spec)
@@ -53,6 +55,7 @@ export function decideTicks(version: ScheduleVersion, lastMs: number, nowMs: num
       ...fired.map((tickAtMs) => ({ verdict: 'fire' as const, tickAtMs })),
     ],
     lastMs: newest,
+    more,
   }
 }
 
@@ -91,7 +94,7 @@ function skipAllButNewest(ticks: number[], { misfire }: ScheduleSpec): Decision 
   const left = { skip: 0, once: 1, all: misfire.limit }[misfire.policy]
   const skipped = ticks.slice(0, ticks.length - left)
   const verdict = range(skipped, 'misfire')
-  return { verdicts: [verdict], lastMs: verdict.untilMs }
+  return { verdicts: [verdict], lastMs: verdict.untilMs, more: true }
 }
 
 /** Of all misfires, oldest first, the newest ones that the policy fires. */

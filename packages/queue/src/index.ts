@@ -59,6 +59,6 @@ export {
 } from './queue-counts.ts'
 export { type OutboxEntry, OutboxReader, type OutboxReaderOptions } from './outbox-reader.ts'
 export { deadLetterFields } from './dead-letter.ts'
-export { endLostRun, type LostRun, outboxIsPast, runsWithoutMessage } from './lost-runs.ts'
+export { endLostRun, type LostRun, oldestFactMs, runsWithoutMessage } from './lost-runs.ts'
 export { trimDeadLetters, trimRejected } from './trim-dead-letters.ts'
 export { PayloadCheck, type PayloadProblem } from './payload-check.ts'

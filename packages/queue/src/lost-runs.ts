@@ -37,14 +37,10 @@ export async function runsWithoutMessage<R extends { id: string; queue: string }
   return runs.filter((_, at) => replies[at]?.[0] === null && replies[at]?.[1] === 0)
 }
 
-/** Whether every fact that was in the queue's outbox at an instant (ms, by Redis' clock) has been recorded since. */
-export async function outboxIsPast(
-  redis: Redis,
-  { prefix, queue }: { prefix: string; queue: string },
-  atMs: number,
-): Promise<boolean> {
+/** When the oldest fact that is not recorded yet came into a queue's outbox (ms, by Redis' clock); Infinity when none is left. */
+export async function oldestFactMs(redis: Redis, prefix: string, queue: string): Promise<number> {
   const [oldest] = await redis.xrange(outboxKey(prefix, queue), '-', '+', 'COUNT', 1)
-  return oldest === undefined || Number(oldest[0].split('-')[0]) > atMs
+  return oldest === undefined ? Infinity : Number(oldest[0].split('-')[0])
 }
 
 /** Writes the end of a lost run and its dead letter. False when its message is there after all. */

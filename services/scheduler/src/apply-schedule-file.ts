@@ -1,4 +1,5 @@
 import { applySchedules, type Db } from '@jadwal/db'
+import { keys } from '@jadwal/queue'
 import type { Logger } from '@jadwal/runtime'
 import { sleep } from '@jadwal/runtime'
 import type { Redis } from 'ioredis'
@@ -22,7 +23,7 @@ export interface ApplyDeps {
  * there has never been any worker: then their schedules wait for one. Throws `ConfigError`.
  */
 export async function applyScheduleFile(deps: ApplyDeps, path: string): Promise<void> {
-  const { db, catalogue, log } = deps
+  const { db, redis, prefix, catalogue, log } = deps
   const file = await loadScheduleFile(path)
   await waitForJobs(deps, () => unknownJobs(file, catalogue).length === 0)
   if (catalogue.names().length > 0) checkAgainstCatalogue(path, file, catalogue)
@@ -39,6 +40,9 @@ export async function applyScheduleFile(deps: ApplyDeps, path: string): Promise<
     { file: path, added, changed, removed, unchanged: unchanged.length },
     'schedule file applied',
   )
+  if (added.length + changed.length + removed.length > 0) {
+    await redis.publish(keys.schedulesChangedChannel(prefix), 'changed')
+  }
   if (foreign.length > 0)
     log.warn(
       { schedules: foreign },

@@ -17,6 +17,7 @@ import { moveHome } from './move-home.ts'
 import { planTicks, type SchedulePlan } from './plan-ticks.ts'
 import type { ScheduleBook } from './schedule-book.ts'
 import type { SchedulerMetrics } from './scheduler-metrics.ts'
+import { ticksDecided } from './tick-events.ts'
 
 /** Ticks in one MULTI: more would keep Redis from answering anybody else. */
 const CHUNK = 2_000
@@ -24,9 +25,13 @@ const CHUNK = 2_000
 const CHUNK_BYTES = 4 * 1024 * 1024
 /** Ticks of one schedule in one MULTI, so that a backlog does not hold up the punctual ones. */
 const PER_SCHEDULE = 100
+/** How long a chunk is planned at most; the rest of it comes the next time. */
+const PLAN_MS = 200
 /** The sweep: the longest the loop waits, whatever it believes to be due. */
 const SWEEP_MS = 1_000
 const AGAIN_MS = 10
+/** After a queue could not be reached. */
+const TROUBLE_MS = 250
 /** No queue has this name. */
 const NO_QUEUE = ''
 
@@ -56,17 +61,24 @@ export class Firing {
   readonly #pending = new Set<ScheduleId>()
   readonly #unknownJob: (problem: string) => void
   readonly #full: (error: Error) => void
+  readonly #queueFailed: (error: unknown) => void
+  readonly #stop: AbortSignal
   #homes = new Map<ScheduleId, string>()
   #claimed = new Set<string>()
+  /** Schedules whose next tick belongs into another queue than the one that keeps their last tick. */
+  #moves: { id: ScheduleId; from: string; to: string }[] = []
   /** The count of lost connections that everything known here is younger than. */
   #closes: number | undefined
   /** When something was last committed or found to be in order; the watchdog looks at it. */
   progressedAtMs: number
 
-  constructor(deps: FiringDeps, reign: Reign) {
+  /** `stop` ends a pass after the chunk in hand. */
+  constructor(deps: FiringDeps, reign: Reign, stop: AbortSignal) {
     this.#deps = deps
     this.#reign = reign
+    this.#stop = stop
     this.progressedAtMs = deps.clock.monotonicMs()
+    this.#queueFailed = rateLimitedErrors(deps.log, 'queue can not be fired into')
     this.#full = rateLimitedErrors(deps.log, 'ticks wait')
     const warn = rateLimitedErrors(deps.log, 'schedule waits for a worker that serves its job')
     this.#unknownJob = (problem) => warn(new Error(problem))
@@ -82,9 +94,9 @@ export class Firing {
       return SWEEP_MS
     }
     for (const id of book.collectDue(redisClock.nowMs())) this.#pending.add(id)
-    const again = this.#pending.size > 0 && (await this.#fireAll())
+    const againMs = this.#pending.size > 0 ? await this.#fireAll() : undefined
     this.#progress()
-    if (again) return AGAIN_MS
+    if (againMs !== undefined) return againMs
     return Math.max(0, Math.min(book.nextDueMs() - redisClock.nowMs(), SWEEP_MS))
   }
 
@@ -116,15 +128,28 @@ export class Firing {
     return queue
   }
 
-  /** Whether it is worth another pass at once. */
-  async #fireAll(): Promise<boolean> {
-    const groups = await this.#groupByHome()
+  /** Fires queues side by side. Returns in how many ms it is worth another pass, if it is. */
+  async #fireAll(): Promise<number | undefined> {
+    const groups = [...(await this.#groupByHome())]
+    this.#moves = []
     const results = await Promise.allSettled(
-      [...groups].map(([name, ids]) => this.#fireQueue(name, ids)),
+      groups.map(([name, ids]) => this.#fireQueue(name, ids)),
     )
-    const failed = results.find((result) => result.status === 'rejected')
-    if (failed) throw failed.reason
-    return results.some((result) => result.status === 'fulfilled' && result.value)
+    let againMs: number | undefined
+    for (const [at, result] of results.entries()) {
+      if (result.status === 'fulfilled') {
+        if (result.value) againMs ??= AGAIN_MS
+        continue
+      }
+      if (isLeaseLost(result.reason)) throw result.reason
+      // The other queues need not wait for this one. Whatever is wrong, our term is written again first.
+      this.#claimed.delete(groups[at]?.[0] ?? '')
+      this.#queueFailed(result.reason)
+      againMs = TROUBLE_MS
+    }
+    // A move uses the connections of two queues, and any EXEC ends every WATCH of its connection.
+    for (const { id, from, to } of this.#moves) await this.#move(id, from, to)
+    return againMs
   }
 
   /** Pending schedules by the queue that keeps their last tick. Those without a home get one. */
@@ -140,9 +165,7 @@ export class Firing {
       }
       const home = this.#homes.get(id) ?? catalogue.queueOf(first.spec.job)
       if (home === undefined) {
-        this.#unknownJob(
-          `${book.get(id)?.name}: no worker has served the job ${first.spec.job} yet`,
-        )
+        this.#waitsFor(id, first.spec.job)
         continue
       }
       if (!this.#homes.has(id)) settled.set(id, home)
@@ -158,7 +181,7 @@ export class Firing {
   async #fireQueue(name: string, ids: readonly ScheduleId[]): Promise<boolean> {
     const queue = await this.#claim(name)
     let again = false
-    for (let at = 0; at < ids.length; at += CHUNK) {
+    for (let at = 0; at < ids.length && !this.#stop.aborted; at += CHUNK) {
       again = (await this.#fireChunk(queue, name, ids.slice(at, at + CHUNK))) || again
       this.#progress()
     }
@@ -169,14 +192,14 @@ export class Firing {
     const { redisClock } = this.#deps
     const nowMs = redisClock.nowMs()
     const nowIso = new Date(nowMs).toISOString()
+    const untilMs = this.#deps.clock.monotonicMs() + PLAN_MS
     const plans = new Map<ScheduleId, SchedulePlan>()
     let room = CHUNK
     let bytes = 0
     const plan = (id: ScheduleId, last: LastTick | undefined): TickPlan | undefined => {
-      const result: SchedulePlan =
-        room > 0 && bytes < CHUNK_BYTES
-          ? this.#plan(id, last, { name, nowMs, nowIso, room })
-          : { more: true }
+      const fits = room > 0 && bytes < CHUNK_BYTES && this.#deps.clock.monotonicMs() < untilMs
+      if (!fits && plans.size > 0) return undefined
+      const result = this.#plan(id, last, { name, nowMs, nowIso, room })
       room -= result.plan?.runs.length ?? 0
       for (const run of result.plan?.runs ?? []) bytes += run.fact.length
       plans.set(id, result)
@@ -184,19 +207,31 @@ export class Firing {
     }
     const fired = await queue.fire({ reign: this.#reign, nowIso, scheduleIds: ids, plan })
     if (fired.status === 'aborted') return true
-    this.#count(fired)
-    for (const id of ids) {
-      const result = plans.get(id)
-      const owes = result?.more || result?.plan?.runs.some((run) => fired.owed.has(run.id))
-      if (!owes && result?.unknownJob === undefined) this.#pending.delete(id)
-      if (result?.unknownJob !== undefined) {
-        this.#unknownJob(
-          `${this.#deps.book.get(id)?.name}: no worker has served the job ${result.unknownJob} yet`,
-        )
-      }
-      if (result?.moveTo !== undefined) await this.#move(id, { from: queue, to: result.moveTo })
-    }
-    return ids.some((id) => plans.get(id)?.more)
+    ticksDecided(this.#deps, fired)
+    for (const id of ids) this.#settle(id, { from: name, result: plans.get(id), owed: fired.owed })
+    return ids.some((id) => plans.get(id)?.more !== false)
+  }
+
+  /** What follows for a schedule from a chunk that was committed. No result: it did not fit in. */
+  #settle(
+    id: ScheduleId,
+    {
+      from,
+      result,
+      owed,
+    }: { from: string; result: SchedulePlan | undefined; owed: ReadonlySet<string> },
+  ): void {
+    if (!result) return
+    // Those with a backlog go to the end, so that they never hold up the punctual ones.
+    this.#pending.delete(id)
+    const owes = result.more || result.plan?.runs.some((run) => owed.has(run.id))
+    if (owes || result.unknownJob !== undefined) this.#pending.add(id)
+    if (result.unknownJob !== undefined) this.#waitsFor(id, result.unknownJob)
+    if (result.moveTo !== undefined) this.#moves.push({ id, from, to: result.moveTo })
+  }
+
+  #waitsFor(id: ScheduleId, job: string): void {
+    this.#unknownJob(`${this.#deps.book.get(id)?.name}: no worker has served the job ${job} yet`)
   }
 
   #plan(
@@ -218,40 +253,20 @@ export class Firing {
     })
   }
 
-  async #move(id: ScheduleId, move: { from: FiringQueue; to: string }): Promise<void> {
+  async #move(id: ScheduleId, from: string, to: string): Promise<void> {
     const { redis, prefix, log, book } = this.#deps
-    const to = await this.#claim(move.to)
-    await moveHome(this.#reign, id, { from: move.from, to })
-    await writeHomes(redis, prefix, new Map([[id, move.to]]))
-    this.#homes.set(id, move.to)
-    log.info({ schedule: book.get(id)?.name, queue: move.to }, 'schedule moved to another queue')
+    const queues = { from: await this.#claim(from), to: await this.#claim(to) }
+    await moveHome(this.#reign, id, queues)
+    await writeHomes(redis, prefix, new Map([[id, to]]))
+    this.#homes.set(id, to)
+    log.info({ schedule: book.get(id)?.name, queue: to }, 'schedule moved to another queue')
   }
 
   #progress(): void {
     this.progressedAtMs = this.#deps.clock.monotonicMs()
   }
+}
 
-  #count(fired: {
-    plans: TickPlan[]
-    swallowed: ReadonlySet<string>
-    owed: ReadonlySet<string>
-  }): void {
-    const { metrics, redisClock, log } = this.#deps
-    const nowMs = redisClock.nowMs()
-    for (const run of fired.plans.flatMap((plan) => plan.runs)) {
-      if (fired.owed.has(run.id)) continue
-      if (fired.swallowed.has(run.id)) {
-        metrics.ticks.inc({ verdict: 'overlap' })
-        continue
-      }
-      metrics.ticks.inc({ verdict: 'fired' })
-      metrics.lateness.observe(Math.max(0, nowMs - run.tickAtMs) / 1_000)
-    }
-    for (const plan of fired.plans) {
-      for (const [verdict, count] of Object.entries(plan.skipped))
-        metrics.ticks.inc({ verdict }, count)
-    }
-    if (fired.owed.size > 0)
-      log.error({ ticks: fired.owed.size }, 'ticks were not added, firing them again')
-  }
+export function isLeaseLost(error: unknown): boolean {
+  return error instanceof Error && error.name === 'LeaseLostError'
 }

@@ -1,27 +1,29 @@
+import { type Db, dropPartitions, ensurePartitions, readClock } from '@jadwal/db'
 import { DAY, HOUR } from '@jadwal/domain'
-import { type Db, dropPartitions, ensurePartitions } from '@jadwal/db'
+import type { RedisClock } from '@jadwal/queue'
 import type { Logger } from '@jadwal/runtime'
 
 const DAYS_AHEAD = 3
 
 export interface KeepPartitionsDeps {
   db: Db
+  redisClock: RedisClock
   log: Logger
   retentionDays: number
-  now: () => Date
 }
 
-/** Makes the history's partitions ahead of time and drops those that are too old. Returns ms until the next time. */
-export async function keepPartitions({
-  db,
-  log,
-  retentionDays,
-  now,
-}: KeepPartitionsDeps): Promise<number> {
-  const made = await ensurePartitions(db, { now: now(), daysAhead: DAYS_AHEAD })
-  const dropped = await dropPartitions(db, { now: now(), retentionDays })
+/**
+ * Makes the history's partitions ahead of time and drops those that are too old. What is dropped is
+ * gone, so its age goes by the earlier of two clocks, that of Redis and that of Postgres: a single one
+ * that runs ahead drops nothing. Returns ms until the next time.
+ */
+export async function keepPartitions(deps: KeepPartitionsDeps): Promise<number> {
+  const { db, redisClock, log, retentionDays } = deps
+  const now = new Date(redisClock.nowMs())
+  const earlier = new Date(Math.min(now.getTime(), (await readClock(db)).getTime()))
+  const made = await ensurePartitions(db, { now, daysAhead: DAYS_AHEAD })
+  const dropped = await dropPartitions(db, { now: earlier, retentionDays })
   if (made.length + dropped.length > 0)
     log.info({ made, dropped }, 'partitions of the history kept')
-  const untilMidnightMs = DAY - (now().getTime() % DAY)
-  return Math.min(HOUR, untilMidnightMs + 1)
+  return Math.min(HOUR, DAY - (now.getTime() % DAY) + 1)
 }

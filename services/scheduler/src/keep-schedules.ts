@@ -1,5 +1,5 @@
-import type { Clock } from '@jadwal/domain'
 import { type Db, loadSchedules, readScheduleRevision } from '@jadwal/db'
+import type { RedisClock } from '@jadwal/queue'
 import type { Logger } from '@jadwal/runtime'
 import type { ScheduleBook } from './schedule-book.ts'
 import type { SchedulerMetrics } from './scheduler-metrics.ts'
@@ -7,7 +7,7 @@ import type { SchedulerMetrics } from './scheduler-metrics.ts'
 export interface KeepSchedulesDeps {
   db: Db
   book: ScheduleBook
-  clock: Clock
+  redisClock: RedisClock
   metrics: SchedulerMetrics
   log: Logger
 }
@@ -23,13 +23,13 @@ export class ScheduleKeeper {
 
   /** Takes in what has changed since the last time. Whether anything had. */
   async refresh(): Promise<boolean> {
-    const { db, book, clock, log, metrics } = this.#deps
+    const { db, book, redisClock, log, metrics } = this.#deps
     if (this.#revision !== undefined && (await readScheduleRevision(db)) === this.#revision)
       return false
     const { revision, schedules, problems } = await loadSchedules(db, this.#revision)
     for (const problem of problems)
       log.error(problem, 'stored schedule does not parse, its version is left out')
-    book.put(schedules, clock.now().getTime())
+    book.put(schedules, redisClock.nowMs())
     this.#revision = revision
     metrics.schedules.set(book.size)
     log.info({ schedules: schedules.length, of: book.size, revision }, 'schedules loaded')

@@ -4,7 +4,7 @@ import {
   deadLetterFields,
   endLostRun,
   type LostRun,
-  outboxIsPast,
+  oldestFactMs,
   type RedisClock,
   runsWithoutMessage,
 } from '@jadwal/queue'
@@ -14,6 +14,7 @@ import type { Redis } from 'ioredis'
 /** Younger runs are not looked at: their facts may be on their way. */
 const OLDER_THAN_MS = 5 * MINUTE
 const AT_ONCE = 1_000
+const MOST_SUSPECTS = 10_000
 const EACH_MS = MINUTE
 
 export interface LostRunsDeps {
@@ -50,10 +51,7 @@ export class LostRuns {
 
   async #endLost(): Promise<void> {
     const { db, redis, redisClock, prefix, log } = this.#deps
-    const ripe: string[] = []
-    for (const [id, { queue, sinceMs }] of this.#suspects) {
-      if (await outboxIsPast(redis, { prefix, queue }, sinceMs)) ripe.push(id)
-    }
+    const ripe = (await this.#ripe()).slice(0, AT_ONCE)
     for (const row of await stillUnfinished(db, ripe)) {
       if (
         await endLostRun(redis, prefix, lostRun(row, new Date(redisClock.nowMs()).toISOString()))
@@ -67,7 +65,20 @@ export class LostRuns {
     for (const id of ripe) this.#suspects.delete(id)
   }
 
+  /** Suspects of whose queues every fact from before the suspicion has been recorded. */
+  async #ripe(): Promise<string[]> {
+    const { redis, prefix } = this.#deps
+    const oldest = new Map<string, number>()
+    for (const { queue } of this.#suspects.values()) {
+      if (!oldest.has(queue)) oldest.set(queue, await oldestFactMs(redis, prefix, queue))
+    }
+    return [...this.#suspects].flatMap(([id, { queue, sinceMs }]) =>
+      (oldest.get(queue) ?? 0) > sinceMs ? [id] : [],
+    )
+  }
+
   async #suspectMore(): Promise<void> {
+    if (this.#suspects.size >= MOST_SUSPECTS) return
     const { db, redis, redisClock, prefix } = this.#deps
     const before = new Date(redisClock.nowMs() - OLDER_THAN_MS)
     const page = {

@@ -62,7 +62,7 @@ export function planTicks(
       break
     }
     const done = carryOut(plan, decision.verdicts, { schedule, spec: version.spec, context })
-    if (!done) {
+    if (!done || decision.more) {
       stopped = { more: true }
       break
     }

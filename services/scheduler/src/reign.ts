@@ -1,7 +1,7 @@
 import type { Alarms, Lease, Reign } from '@jadwal/queue'
 import { pollLoop } from '@jadwal/runtime'
 import type { Bell } from './bell.ts'
-import { Firing, type FiringDeps } from './firing.ts'
+import { Firing, type FiringDeps, isLeaseLost } from './firing.ts'
 
 /** How often the alarms are compared with what they should be. */
 const ALARMS_MS = 10_000
@@ -19,14 +19,14 @@ export interface ReignDeps extends FiringDeps {
 
 /**
  * One reign, from the lease taken to the lease given back. It ends when `stop` aborts, when the lease
- * is lost or no longer trusted, or when the watchdog sees no progress in the firing. Nothing that was
- * started for it outlives it.
+ * is lost or no longer trusted, or when the watchdog sees no progress in the firing. Nothing that fires
+ * outlives it.
  */
 export async function rule(deps: ReignDeps, reign: Reign, stop: AbortSignal): Promise<void> {
   const { alarms, due, lease, leaseMs, log, metrics, redisClock } = deps
   const over = new AbortController()
   const signal = AbortSignal.any([stop, over.signal])
-  const firing = new Firing(deps, reign)
+  const firing = new Firing(deps, reign, signal)
   metrics.leader.set(1)
   metrics.term.set(reign.term)
   log.info({ term: reign.term }, 'leading')
@@ -50,11 +50,12 @@ export async function rule(deps: ReignDeps, reign: Reign, stop: AbortSignal): Pr
       await alarms.reconcile(deps.book.cadenceKeys(), redisClock.nowMs())
       return ALARMS_MS
     }),
-    ...Object.entries(deps.upkeep).map(([name, poll]) => loop(name, poll)),
   ]
+  // Upkeep is harmless whoever does it, and may wait for Postgres: nobody waits for its end.
+  for (const [name, poll] of Object.entries(deps.upkeep)) void loop(name, poll)
   await loop('fire ticks', async () => {
     const waitMs = await firing.pass().catch((error: unknown) => {
-      if (error instanceof Error && error.name === 'LeaseLostError') over.abort(error)
+      if (isLeaseLost(error)) over.abort(error)
       throw error
     })
     await due.wait(waitMs, signal)

@@ -22,8 +22,11 @@ export class ScheduleBook {
   readonly #schedules = new Map<ScheduleId, Schedule>()
   readonly #groups = new Map<string, CadenceGroup>()
   readonly #keys = new Map<ScheduleId, string>()
-  /** Schedules that changed: what the old version owes is fired first. */
-  readonly #changed = new Set<ScheduleId>()
+  /**
+   * Schedules that changed, and when to look at them: at once, since what the old version owes is
+   * fired first, and again when a version ends whose end is still to come by the clock of Redis.
+   */
+  readonly #changed = new Map<ScheduleId, number>()
 
   get size(): number {
     return this.#schedules.size
@@ -51,7 +54,7 @@ export class ScheduleBook {
         continue
       }
       this.#schedules.set(schedule.id, schedule)
-      this.#changed.add(schedule.id)
+      this.#changed.set(schedule.id, 0)
       if (last.untilMs === undefined)
         this.#joinGroup(schedule.id, scheduleCadence(last.spec), nowMs)
     }
@@ -59,8 +62,12 @@ export class ScheduleBook {
 
   /** The schedules that may owe a tick which `collectDue` has not told of. Tells of each tick once. */
   collectDue(nowMs: number): ScheduleId[] {
-    const due = [...this.#changed]
-    this.#changed.clear()
+    const due: ScheduleId[] = []
+    for (const [id, atMs] of this.#changed) {
+      if (atMs > nowMs) continue
+      due.push(id)
+      this.#lookAgain(id, nowMs)
+    }
     for (const group of this.#groups.values()) {
       if (group.nextMs > nowMs) continue
       due.push(...group.ids)
@@ -71,17 +78,25 @@ export class ScheduleBook {
 
   /** Starts counting from now: for one who is going to look at every schedule anyway. */
   rewind(nowMs: number): void {
-    this.#changed.clear()
+    for (const id of this.#changed.keys()) this.#lookAgain(id, nowMs)
     for (const group of this.#groups.values())
       group.nextMs = nextTick(group.cadence, nowMs) ?? Infinity
   }
 
   /** The next instant at which `collectDue` has something; Infinity when it never will. */
   nextDueMs(): number {
-    if (this.#changed.size > 0) return 0
     let earliest = Infinity
+    for (const atMs of this.#changed.values()) earliest = Math.min(earliest, atMs)
     for (const { nextMs } of this.#groups.values()) earliest = Math.min(earliest, nextMs)
     return earliest
+  }
+
+  #lookAgain(id: ScheduleId, nowMs: number): void {
+    const ends = (this.#schedules.get(id)?.versions ?? []).flatMap(({ untilMs = 0 }) =>
+      untilMs > nowMs ? [untilMs] : [],
+    )
+    if (ends.length === 0) this.#changed.delete(id)
+    else this.#changed.set(id, Math.min(...ends))
   }
 
   #joinGroup(id: ScheduleId, cadence: Cadence, nowMs: number): void {

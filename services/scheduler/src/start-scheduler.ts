@@ -83,7 +83,7 @@ export async function startScheduler(
   await redisClock.measure()
   await catalogue.refresh(redis, prefix)
   const book = new ScheduleBook()
-  const keeper = new ScheduleKeeper({ db, book, clock, metrics, log })
+  const keeper = new ScheduleKeeper({ db, book, redisClock, metrics, log })
   await keeper.refresh()
 
   const due = new Bell()
@@ -134,7 +134,7 @@ export async function startScheduler(
   const lostRuns = new LostRuns({ db, redis, redisClock, prefix, log })
   const { retentionDays } = config
   const upkeep = {
-    'keep the partitions': () => keepPartitions({ db, log, retentionDays, now: () => clock.now() }),
+    'keep the partitions': () => keepPartitions({ db, redisClock, log, retentionDays }),
     'find lost runs': () => lostRuns.round(),
   }
   const lease = new Lease(redis, clock, { prefix, leaseMs, instance })

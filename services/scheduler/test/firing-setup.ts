@@ -80,6 +80,7 @@ export async function setup() {
         redisIsFull,
       },
       reign,
+      new AbortController().signal,
     )
   }
   const facts = async (queue = 'reports'): Promise<FactLine[]> => {

@@ -167,3 +167,20 @@ test('while Redis is nearly full ticks wait, and are fired afterwards', async ()
   await passAll(firing)
   expect(await facts()).toHaveLength(3)
 })
+
+test('an outage too long to be decided in one go is decided piece by piece, and the punctual go first', async () => {
+  const { book, lead, facts, now } = await setup()
+  const spec = { cron: '* * * * * *', every: undefined, misfire: { policy: 'skip' as const } }
+  const dense = Array.from({ length: 40 }, () => schedule(now, [{ from: now - 30_000_000, spec }]))
+  const punctual = { ...schedule(now, [{ from: minute(now) - MINUTE }]), name: 'punctual' }
+  book.put([...dense, punctual], now)
+  const firing = lead(1)
+  await firing.pass()
+  await firing.pass()
+  expect((await facts()).filter(({ schedule: name }) => name === 'punctual')).toHaveLength(1)
+  await passAll(firing)
+  const ranges = (await facts()).filter(({ reason }) => reason === 'misfire')
+  const skipped = ranges.reduce((sum, { tick_count = 1 }) => sum + tick_count, 0)
+  expect(ranges.length).toBeLessThanOrEqual(40 * 4)
+  expect(skipped).toBeGreaterThan(40 * 29_800)
+})
