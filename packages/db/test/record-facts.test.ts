@@ -222,3 +222,13 @@ test.each([
   expect(refusedFact(error)).toBe(true)
   expect(await view(good.id)).toBeUndefined()
 })
+
+test('facts that make a longer text than a string can be are refused, for less of them to be given', async () => {
+  const [line = ''] = lines(runFact({ result: 'x'.repeat(512 * 1024) }))
+  const error: unknown = await recordFacts(
+    database.db,
+    Array.from({ length: 1_100 }, () => line),
+  ).catch((reason: unknown) => reason)
+  expect(error).toBeInstanceOf(RangeError)
+  expect(refusedFact(error)).toBe(true)
+})

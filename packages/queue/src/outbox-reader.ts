@@ -4,9 +4,14 @@ import { listQueues } from './registry.ts'
 
 /** The consumer group of every outbox. */
 const GROUP = 'recorder'
-/** Facts that one read should bring; entries differ a lot in how many they hold. */
+/** Facts, and characters of them, that one read should bring; entries differ a lot in what they hold. */
 const FACTS_PER_READ = 2_000
+const TEXT_PER_READ = 8 * 1024 * 1024
 const MOST_ENTRIES = 1_000
+/** Entries of one outbox that are read when nothing is known of their size. They have 4 MiB at most. */
+const CAREFUL_ENTRIES = 32
+/** After this long without a read, what lies in the outboxes may be quite other than before. */
+const STALE_AFTER_MS = 2_000
 
 export interface OutboxReaderOptions {
   /** For everything but the read that blocks. */
@@ -41,7 +46,8 @@ export class OutboxReader {
   readonly #consumer: string
   /** Key of the outbox → its queue. */
   readonly #outboxes = new Map<string, string>()
-  #entriesPerRead = 100
+  #entriesPerRead = CAREFUL_ENTRIES
+  #lastReadMs = 0
   #interrupted = false
 
   constructor(options: OutboxReaderOptions) {
@@ -85,16 +91,20 @@ export class OutboxReader {
     return entries
   }
 
-  /** Takes over entries that any reader left unacknowledged for `minIdleMs`. Empty when there are no more. */
+  /**
+   * Takes over entries of one outbox that any reader left unacknowledged for `minIdleMs`. Empty when
+   * there are no more in any.
+   */
   async claimAbandoned(minIdleMs: number): Promise<OutboxEntry[]> {
-    const claimed: OutboxEntry[] = []
+    const most = ['COUNT', CAREFUL_ENTRIES] as const
     for (const key of this.#outboxes.keys()) {
       const [, entries] = (await this.#mending([key], () =>
-        this.#redis.xautoclaim(key, GROUP, this.#consumer, minIdleMs, '0', 'COUNT', 100),
+        this.#redis.xautoclaim(key, GROUP, this.#consumer, minIdleMs, '0', ...most),
       )) ?? ['0', []]
-      claimed.push(...this.#parse([[key, entries as RawEntry[]]]))
+      const claimed = this.#parse([[key, entries as RawEntry[]]])
+      if (claimed.length > 0) return claimed
     }
-    return claimed
+    return []
   }
 
   /** Ends entries whose facts are safe elsewhere. */
@@ -149,6 +159,8 @@ export class OutboxReader {
 
   async #readFrom(position: '>' | '0', blockMs?: number): Promise<OutboxEntry[]> {
     const keys = [...this.#outboxes.keys()]
+    if (performance.now() - this.#lastReadMs > STALE_AFTER_MS)
+      this.#entriesPerRead = Math.min(this.#entriesPerRead, CAREFUL_ENTRIES)
     const count = this.#entriesPerRead
     const positions = keys.map(() => position)
     const streams = await this.#mending(keys, () =>
@@ -162,6 +174,7 @@ export class OutboxReader {
             ...(['STREAMS', ...keys, ...positions] as const),
           ),
     )
+    this.#lastReadMs = performance.now()
     const entries = this.#parse(streams as RawStreams)
     this.#adapt(entries)
     return entries
@@ -175,11 +188,24 @@ export class OutboxReader {
     )
   }
 
+  /**
+   * How many entries of each outbox the next read may bring, after what this one brought. It grows at
+   * most twofold, since the size of what was not seen is not known.
+   */
   #adapt(entries: readonly OutboxEntry[]): void {
     if (entries.length === 0) return
-    const facts = entries.reduce((sum, { lines }) => sum + lines.length, 0)
-    const wanted = (FACTS_PER_READ * entries.length) / Math.max(facts, 1)
-    this.#entriesPerRead = Math.min(Math.max(Math.round(wanted), 1), MOST_ENTRIES)
+    const lines = entries.flatMap((entry) => entry.lines)
+    const text = lines.reduce((sum, line) => sum + line.length, 0)
+    const times = Math.min(
+      FACTS_PER_READ / Math.max(lines.length, 1),
+      TEXT_PER_READ / Math.max(text, 1),
+    )
+    const perOutbox = new Map<string, number>()
+    for (const { queue } of entries) perOutbox.set(queue, (perOutbox.get(queue) ?? 0) + 1)
+    const longest = Math.max(...perOutbox.values())
+    const known = Math.max(2 * longest, CAREFUL_ENTRIES)
+    const wanted = Math.min(Math.round(longest * times), known, MOST_ENTRIES)
+    this.#entriesPerRead = Math.max(wanted, 1)
   }
 
   /** In one MULTI: an entry that is acknowledged but not deleted would never be read again, nor go. */

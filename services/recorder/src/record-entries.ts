@@ -2,6 +2,7 @@ import { type Db, recordFacts, refusedFact } from '@jadwal/db'
 import type { OutboxEntry, OutboxReader } from '@jadwal/queue'
 import { type Logger, sleep } from '@jadwal/runtime'
 import type { RecorderMetrics } from './recorder-metrics.ts'
+import { type Fact, sliceFacts } from './slice-facts.ts'
 
 export interface RecordDeps {
   db: Db
@@ -12,15 +13,8 @@ export interface RecordDeps {
   waiting: (error: unknown) => void
 }
 
-/** The facts of one statement. */
-const MOST_FACTS = 4_000
 const FIRST_BACKOFF_MS = 100
 const LONGEST_BACKOFF_MS = 5_000
-
-interface Fact {
-  line: string
-  entry: OutboxEntry
-}
 
 /**
  * Brings the facts of entries into the history, and only then acknowledges the entries. However long
@@ -33,8 +27,7 @@ export async function recordEntries(
   giveUp: AbortSignal,
 ): Promise<void> {
   const facts = entries.flatMap((entry) => entry.lines.map((line) => ({ line, entry })))
-  for (let at = 0; at < facts.length; at += MOST_FACTS)
-    await record(deps, facts.slice(at, at + MOST_FACTS), giveUp)
+  for (const slice of sliceFacts(facts)) await record(deps, slice, giveUp)
   await patiently(deps, giveUp, () => deps.reader.acknowledge(entries))
 }
 
