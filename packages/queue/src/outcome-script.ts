@@ -17,30 +17,33 @@ export interface Outcome {
 }
 
 /*
- * Writes the outcomes of attempts, each only while its message's lock holds the attempt's token: stores
- * it in the message's hash, puts a dead run into the dead-letter queue, and appends the facts of all
- * that were accepted to the outbox as one entry. May be sent again: all it does is idempotent.
+ * Writes the outcomes of attempts, each only while its message's lock holds the attempt's token: appends
+ * the facts of all that were accepted to the outbox as one entry, stores each outcome in its message's
+ * hash, and puts dead runs into the dead-letter queue. What fails midway stays half done, so the facts
+ * come first: an end that is stored without its fact would never be told. May be sent again.
  *   KEYS[1] outbox (STREAM)   KEYS[2] prefix of the message keys   KEYS[3] prefix of the dead letters' keys
  *   ARGV    per outcome: id, token, stored outcome, facts, n, and n fields and values of the dead letter
  *   Returns the positions (from 0) of the outcomes that were refused.
  */
 const SCRIPT = `${WRITE_DEAD_LETTER}
-local refused, facts = {}, {}
+local refused, accepted, facts = {}, {}, {}
 local at, position = 1, 0
 while ARGV[at] do
-  local id, n = ARGV[at], tonumber(ARGV[at + 4])
-  local message = KEYS[2] .. id
-  if redis.call('GET', message .. ':lock') == ARGV[at + 1] then
-    redis.call('HSET', message, '${OUTCOME_FIELD}', ARGV[at + 2])
+  if redis.call('GET', KEYS[2] .. ARGV[at] .. ':lock') == ARGV[at + 1] then
+    accepted[#accepted + 1] = at
     if ARGV[at + 3] ~= '' then facts[#facts + 1] = ARGV[at + 3] end
-    if n > 0 then writeDeadLetter(KEYS[3], id, at + 5, n) end
   else
     refused[#refused + 1] = position
   end
-  at = at + 5 + n
+  at = at + 5 + tonumber(ARGV[at + 4])
   position = position + 1
 end
 if #facts > 0 then redis.call('XADD', KEYS[1], '*', 'facts', table.concat(facts, '\\n')) end
+for _, from in ipairs(accepted) do
+  local id, n = ARGV[from], tonumber(ARGV[from + 4])
+  redis.call('HSET', KEYS[2] .. id, '${OUTCOME_FIELD}', ARGV[from + 2])
+  if n > 0 then writeDeadLetter(KEYS[3], id, from + 5, n) end
+end
 return refused
 `
 

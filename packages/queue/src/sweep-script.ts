@@ -12,7 +12,7 @@ export interface Abandoned {
 
 /*
  * Ends runs whose messages lie in BullMQ's `failed`: one with a stored end only goes, any other gets its
- * fact and its dead letter first. A message that is no longer there is passed over.
+ * fact and its dead letter first, and only then leaves the list. A message that is no longer there is passed over.
  *   KEYS[1] failed (ZSET)  KEYS[2] outbox (STREAM)  KEYS[3] prefix of the message keys  KEYS[4] prefix of the dead letters' keys
  *   ARGV    per message: id, fact, n, and n fields and values of the dead letter
  *   Returns how many runs were ended as dead.
@@ -21,7 +21,7 @@ const SCRIPT = `${WRITE_DEAD_LETTER}
 local ended, at = 0, 1
 while ARGV[at] do
   local id, n = ARGV[at], tonumber(ARGV[at + 2])
-  if redis.call('ZREM', KEYS[1], id) == 1 then
+  if redis.call('ZSCORE', KEYS[1], id) then
     local message = KEYS[3] .. id
     local outcome = redis.call('HGET', message, '${OUTCOME_FIELD}') or ''
     if not (string.find(outcome, ':succeeded', 1, true) or string.find(outcome, ':dead', 1, true)) then
@@ -29,6 +29,7 @@ while ARGV[at] do
       writeDeadLetter(KEYS[4], id, at + 3, n)
       ended = ended + 1
     end
+    redis.call('ZREM', KEYS[1], id)
     redis.call('DEL', message, message .. ':lock', message .. ':logs', message .. ':dependencies',
       message .. ':processed', message .. ':failed', message .. ':unsuccessful')
   end

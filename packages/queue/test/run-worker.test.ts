@@ -1,5 +1,5 @@
 import { RunFact, systemClock } from '@jadwal/domain'
-import { DeadLetter, type RunEnd, sweepFailed } from '@jadwal/queue'
+import { DeadLetter, keys, type RunEnd, sweepFailed } from '@jadwal/queue'
 import { eventually, startTestRedis, type TestRedis } from '@jadwal/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openBench } from './run-bench.ts'
@@ -89,6 +89,23 @@ test('a dead run is a message that BullMQ can read in the dead-letter queue, onc
   })
   expect(await bench.facts()).toMatchObject([{ state: 'dead', reason: 'permanent', revision: 13 }])
   await eventually(async () => expect(await bench.queue.getJob(id)).toBeUndefined())
+})
+
+test('an end whose fact could not be written is not stored, and the next worker does the run again', async () => {
+  await using bench = openBench(server.url)
+  const outbox = keys.outboxKey(bench.prefix, 'emails')
+  await bench.redis.set(outbox, 'not a stream')
+  const id = await bench.add()
+  bench.work(
+    (run) => (run.attempt === 1 ? { kind: 'dead', reason: 'permanent', error: FAILED } : SUCCEEDED),
+    { lockMs: 1_000 },
+  )
+  await eventually(() => expect(bench.ends).toMatchObject([{ counted: false }]))
+  expect(await bench.redis.hexists(bench.messageKey(id), 'jo')).toBe(0)
+  expect(await bench.dead.getJobCounts()).toMatchObject({ waiting: 0 })
+  await bench.redis.del(outbox)
+  await eventually(async () => expect((await bench.facts()).at(-1)).toHaveProperty('attempt', 2))
+  expect((await bench.facts()).at(-1)).toMatchObject({ state: 'succeeded' })
 })
 
 test('an attempt whose lock another worker holds changes nothing', async () => {
@@ -243,6 +260,11 @@ test('what BullMQ gave up becomes a dead letter with a fact, and what had ended 
     await bench.redis.zadd(bench.failedKey, 1, id)
   }
   const deps = { redis: bench.redis, prefix: bench.prefix, queue: 'emails', clock: systemClock }
+  const outbox = keys.outboxKey(bench.prefix, 'emails')
+  await bench.redis.set(outbox, 'not a stream')
+  await expect(sweepFailed(deps)).rejects.toThrow('WRONGTYPE')
+  expect(await bench.redis.zscore(bench.failedKey, given)).toBe('1')
+  await bench.redis.del(outbox)
   expect(await sweepFailed(deps)).toBe(1)
   expect(await sweepFailed(deps)).toBe(0)
 
