@@ -32,6 +32,7 @@ import { rule } from './reign.ts'
 import { ScheduleBook } from './schedule-book.ts'
 import { createSchedulerMetrics } from './scheduler-metrics.ts'
 import { keepPartitions } from './keep-partitions.ts'
+import { trimQueues } from './trim-queues.ts'
 
 const START_WITHIN_MS = 10_000
 const EACH_MS = 1_000
@@ -136,6 +137,7 @@ export async function startScheduler(
   const upkeep = {
     'keep the partitions': () => keepPartitions({ db, redisClock, log, retentionDays }),
     'find lost runs': () => lostRuns.round(),
+    'trim the queues': () => trimQueues({ redis, redisClock, prefix, log, retentionDays }),
   }
   const lease = new Lease(redis, clock, { prefix, leaseMs, instance })
   const candidate = new Candidate({ lease, redisClock, leaseFree, leaseMs, log })
