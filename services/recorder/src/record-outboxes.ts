@@ -5,9 +5,14 @@ import { type RecordDeps, recordEntries } from './record-entries.ts'
 /** Reading and parsing one batch overlaps with Postgres' work on the other. */
 const BATCHES_IN_HAND = 2
 const BLOCK_MS = 500
-/** Fewer facts than this leave time to gather more: a statement for each run would cost ten times as much. */
-const GATHER_BELOW = 1_000
-const GATHER_MS = 20
+/**
+ * Fewer facts than `FULL` leave time to gather more, since a statement costs as much as a hundred facts.
+ * Where many come, a longer while is worth it; where few come, they are not to wait.
+ */
+const FULL = 1_000
+const FEW = 20
+const GATHER_FEW_MS = 20
+const GATHER_MANY_MS = 100
 
 export interface RecordingSignals {
   /** Read nothing more but what is there already. */
@@ -41,7 +46,7 @@ export async function recordOutboxes(
     }
     const entries = await deps.reader.read(BLOCK_MS)
     if (entries.length > 0) take(entries)
-    return countFacts(entries) < GATHER_BELOW ? GATHER_MS : 0
+    return gatherMs(countFacts(entries))
   }
   await pollLoop(round, { signal: stop, log: deps.log, name: 'record' })
   await Promise.all(inHand)
@@ -57,6 +62,11 @@ async function drain(deps: RecordDeps, giveUp: AbortSignal): Promise<void> {
     if (entries.length === 0) return
     await recordEntries(deps, entries, giveUp).catch(deps.waiting)
   }
+}
+
+function gatherMs(facts: number): number {
+  if (facts >= FULL) return 0
+  return facts < FEW ? GATHER_FEW_MS : GATHER_MANY_MS
 }
 
 function countFacts(entries: readonly OutboxEntry[]): number {
