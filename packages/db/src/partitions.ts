@@ -1,6 +1,7 @@
 import { DAY, firstUuidAt } from '@jadwal/domain'
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import type { Database } from './database.ts'
+import { deleteOldFromDefault } from './default-partition.ts'
 import { schemaOf } from './schema-plugin.ts'
 
 /** The tables that are partitioned by day, and the column whose UUIDv7 tells the day. */
@@ -10,8 +11,9 @@ const PARTITIONED = [
 ] as const
 type Partitioned = (typeof PARTITIONED)[number]
 
-/** How many rows of the default partition one statement deletes. */
-const DELETE_BATCH = 10_000
+/** Unfinished runs, and bytes of their payloads, that one transaction moves while it keeps all others out. */
+const MOST_MOVED = 10_000
+const MOST_MOVED_BYTES = 64 * 1024 * 1024
 
 /**
  * Makes the partitions of yesterday up to `daysAhead` days from `now` (days of UTC), for runs and for
@@ -35,28 +37,78 @@ export async function ensurePartitions(
 }
 
 /**
- * Drops the days that ended more than `retentionDays` before `now`, and deletes what is as old from
- * the default partitions. Returns the names of what it dropped.
+ * Drops the days that ended more than `retentionDays` before `now`. Their runs that are not finished
+ * live on in the default partition, with their attempts; what finished there longer ago than
+ * `retentionDays` is deleted. A day with too many unfinished runs to be moved at one go stays whole
+ * until they are fewer. Returns the names of what it dropped.
  */
 export async function dropPartitions(
   db: Kysely<Database>,
   options: { now: Date; retentionDays: number },
 ): Promise<string[]> {
   const borderMs = startOfDay(options.now) - options.retentionDays * DAY
+  const existing: string[] = []
+  for (const { table } of PARTITIONED) existing.push(...(await listPartitions(db, table)))
+  const days = new Set(existing.flatMap((name) => partitionStart(name) ?? []))
   const dropped: string[] = []
-  for (const partitioned of PARTITIONED) {
-    for (const name of await listPartitions(db, partitioned.table)) {
-      const startMs = partitionStart(name)
-      if (startMs === undefined || startMs + DAY > borderMs) continue
-      await db.transaction().execute(async (tx) => {
-        await waitBriefly(tx)
-        await sql`DROP TABLE IF EXISTS ${sql.table(name)}`.execute(tx)
-      })
-      dropped.push(name)
-    }
-    await deleteFromDefault(db, partitioned, firstUuidAt(borderMs))
+  for (const startMs of days) {
+    if (startMs + DAY <= borderMs) dropped.push(...(await dropDay(db, startMs)))
   }
+  await deleteOldFromDefault(db, borderMs)
   return dropped
+}
+
+/**
+ * Runs and attempts of a day go in one transaction, runs first: in this order recorders lock the two.
+ * The default partition takes a row only when no other partition is for it, so the move is after
+ * the detaching, and others wait for both.
+ */
+function dropDay(db: Kysely<Database>, startMs: number): Promise<string[]> {
+  return db.transaction().execute(async (tx) => {
+    await lockPartitions(tx)
+    await waitBriefly(tx)
+    const [runs, attempts] = await Promise.all(
+      PARTITIONED.map(async ({ table }) => {
+        const name = partitionName(table, startMs)
+        return (await listPartitions(tx, table)).includes(name) ? name : undefined
+      }),
+    )
+    if (runs !== undefined) {
+      if (await isTooMuchToMove(tx, runs)) return []
+      const day = await detach(tx, 'runs', runs)
+      await sql`INSERT INTO ${sql.table('runs_default')}
+        SELECT * FROM ${day} WHERE finished_at IS NULL`.execute(tx)
+      await sql`DROP TABLE ${day}`.execute(tx)
+    }
+    if (attempts !== undefined) {
+      const day = await detach(tx, 'attempts', attempts)
+      await sql`INSERT INTO ${sql.table('attempts_default')}
+        SELECT * FROM ${day} WHERE run_id IN (
+          SELECT id FROM ${sql.table('runs_default')}
+          WHERE id >= ${firstUuidAt(startMs)} AND id < ${firstUuidAt(startMs + DAY)})`.execute(tx)
+      await sql`DROP TABLE ${day}`.execute(tx)
+    }
+    return [runs, attempts].filter((name) => name !== undefined)
+  })
+}
+
+async function detach(
+  tx: Transaction<Database>,
+  table: Partitioned['table'],
+  name: string,
+): Promise<RawBuilder<unknown>> {
+  const day = sql.table(name)
+  await sql`ALTER TABLE ${sql.table(table)} DETACH PARTITION ${day}`.execute(tx)
+  return day
+}
+
+async function isTooMuchToMove(tx: Transaction<Database>, runs: string): Promise<boolean> {
+  const { rows } = await sql<{ count: number; bytes: number }>`
+    SELECT count(*) AS count, coalesce(sum(pg_column_size(payload)), 0)::bigint AS bytes
+    FROM (SELECT payload FROM ${sql.table(runs)} WHERE finished_at IS NULL
+      LIMIT ${MOST_MOVED + 1}) AS unfinished`.execute(tx)
+  const { count = 0, bytes = 0 } = rows[0] ?? {}
+  return count > MOST_MOVED || bytes > MOST_MOVED_BYTES
 }
 
 /** Resolves to false when another has made it in the meantime. */
@@ -71,7 +123,7 @@ function makePartition(
   const from = firstUuidAt(startMs)
   const to = firstUuidAt(startMs + DAY)
   return db.transaction().execute(async (tx) => {
-    await sql`SELECT pg_advisory_xact_lock(hashtext('jadwal partitions'))`.execute(tx)
+    await lockPartitions(tx)
     if ((await listPartitions(tx, table)).includes(name)) return false
     await waitBriefly(tx)
     // Nobody may add a row of this day to the default partition between the move and the end.
@@ -105,21 +157,9 @@ async function listPartitions(
   return rows.map((row) => row.name).filter((name) => partitionStart(name) !== undefined)
 }
 
-async function deleteFromDefault(
-  db: Kysely<Database>,
-  { table, key }: Partitioned,
-  border: string,
-): Promise<void> {
-  const rest = sql.table(`${table}_default`)
-  let deleted: bigint | undefined
-  do {
-    const result = await sql`
-      DELETE FROM ${rest} WHERE ctid = ANY (ARRAY(
-        SELECT ctid FROM ${rest} WHERE ${sql.ref(key)} < ${border} LIMIT ${DELETE_BATCH}))`.execute(
-      db,
-    )
-    deleted = result.numAffectedRows
-  } while (deleted === BigInt(DELETE_BATCH))
+/** One at a time makes or drops partitions. */
+async function lockPartitions(tx: Transaction<Database>): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(hashtext('jadwal partitions'))`.execute(tx)
 }
 
 /** A lock that is not had within two seconds is left for the next round: who waits for one blocks all after it. */

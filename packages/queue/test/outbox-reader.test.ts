@@ -4,12 +4,13 @@ import { expect, inject, onTestFinished, test } from 'vitest'
 
 const MIB = 1024 * 1024
 
+function open() {
+  const redis = openRedis(workerConnection(inject('redisUrl')), () => undefined)
+  onTestFinished(() => redis.disconnect())
+  return redis
+}
+
 async function setup(queues: string[]) {
-  const open = () => {
-    const redis = openRedis(workerConnection(inject('redisUrl')), () => undefined)
-    onTestFinished(() => redis.disconnect())
-    return redis
-  }
   const redis = open()
   const prefix = `t${randomBytes(4).toString('hex')}`
   await registerQueues(redis, prefix, queues)

@@ -17,12 +17,7 @@ test('facts are cut by how many they are', () => {
 })
 
 test('facts are cut by how long they are, and one that is too long stands alone', () => {
-  expect(sizes(5 * MIB, 3 * MIB, 1, 9 * MIB, 2)).toEqual([
-    [5 * MIB, 3 * MIB],
-    [1],
-    [9 * MIB],
-    [2],
-  ])
+  expect(sizes(5 * MIB, 3 * MIB, 1, 9 * MIB, 2)).toEqual([[5 * MIB, 3 * MIB], [1], [9 * MIB], [2]])
 })
 
 test('of no facts there is no slice', () => {
