@@ -46,6 +46,7 @@ export class RunWorker {
   readonly #options: RunWorkerOptions
   readonly #worker: Worker<RunMessage>
   readonly #writer: OutcomeWriter
+  #inHand = 0
 
   constructor(options: RunWorkerOptions) {
     const { redis, prefix, queue, concurrency, lockMs, onError } = options
@@ -54,7 +55,7 @@ export class RunWorker {
     // Two parameters: with a third BullMQ makes an AbortController for every message.
     this.#worker = new Worker<RunMessage>(
       queue,
-      (message, token) => this.#process(message, token),
+      (message, token) => this.#count(this.#process(message, token)),
       {
         connection: redis,
         prefix: bullPrefix(prefix, queue),
@@ -74,6 +75,11 @@ export class RunWorker {
     this.#worker.on('lockRenewalFailed', (ids) => options.onLost(ids))
   }
 
+  /** Runs that were taken and whose outcome is not written yet. */
+  get inHand(): number {
+    return this.#inHand
+  }
+
   /** Begins to take runs. */
   start(): void {
     this.#worker.run().catch((error: unknown) => this.#failed(error))
@@ -91,6 +97,15 @@ export class RunWorker {
   /** Takes no more runs; resolves when those in hand have ended and BullMQ knows. Waits while Redis is away. */
   async close(): Promise<void> {
     await this.#worker.close()
+  }
+
+  async #count(processing: Promise<void>): Promise<void> {
+    this.#inHand += 1
+    try {
+      await processing
+    } finally {
+      this.#inHand -= 1
+    }
   }
 
   async #process(message: Message<RunMessage>, token = ''): Promise<void> {

@@ -20,7 +20,6 @@ export class AttemptsInHand {
   #timer: NodeJS.Timeout | undefined
   #timerAtMs = Infinity
   #stopping = false
-  #whenIdle: (() => void)[] = []
 
   constructor(clock: Clock, log: Logger) {
     this.#clock = clock
@@ -45,14 +44,7 @@ export class AttemptsInHand {
       ? attempt.call(payload)
       : this.#callInScope(attempt, payload))
     this.#attempts.delete(attempt)
-    if (this.#attempts.size === 0 && this.#whenIdle.length > 0) this.#idle()
     return end
-  }
-
-  /** Resolves as soon as there is no attempt. */
-  async idle(): Promise<void> {
-    if (this.#attempts.size === 0) return
-    await new Promise<void>((resolve) => this.#whenIdle.push(resolve))
   }
 
   /** Tells all attempts to end, and makes no further ones. */
@@ -114,11 +106,5 @@ export class AttemptsInHand {
     let nextMs = Infinity
     for (const attempt of this.#attempts) nextMs = Math.min(nextMs, attempt.check(nowMs))
     if (nextMs < Infinity) this.#lookAt(Math.max(nextMs, nowMs + 1))
-  }
-
-  #idle(): void {
-    const waiting = this.#whenIdle
-    this.#whenIdle = []
-    for (const resolve of waiting) resolve()
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually, startTestRedis, type TestRedis } from '@jadwal/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openBench } from './worker-bench.ts'
@@ -57,6 +58,34 @@ test('a worker can stop while Redis is away', async () => {
   await worker.ready
   const id = await bench.add('slow', { ms: 60_000 })
   await bench.reached(id, 'running')
+  await own.kill()
+  expect(await worker.stop()).toBe(0)
+  await own.start()
+})
+
+test('what ends while Redis starts again is told to it within the grace', async () => {
+  await using own = await startTestRedis({ appendfsync: 'always' })
+  await using bench = openBench(own.url)
+  const worker = bench.spawn({ JADWAL_GRACE_MS: '20000' })
+  await worker.ready
+  const id = await bench.add('slow', { ms: 1_500 })
+  await bench.reached(id, 'running')
+  await own.kill()
+  worker.child.kill('SIGTERM')
+  await worker.waitForLog('draining')
+  await sleep(4_500)
+  expect(worker.child.exitCode).toBeNull()
+  await own.start()
+  expect(await worker.exitCode()).toBe(0)
+  expect(await bench.reached(id, 'succeeded')).toMatchObject({ attempt: 1, result: 'slept' })
+  await eventually(async () => expect(await bench.queue.getJob(id)).toBeUndefined())
+})
+
+test('with nothing in hand a worker does not wait for a Redis that is away', async () => {
+  await using own = await startTestRedis()
+  await using bench = openBench(own.url)
+  const worker = bench.spawn({ JADWAL_GRACE_MS: '60000' })
+  await worker.ready
   await own.kill()
   expect(await worker.stop()).toBe(0)
   await own.start()
