@@ -77,14 +77,16 @@ export function safeJson(json: string): string {
   return json.replace(ESCAPES, (escape) => (escape === '\\\\' ? escape : '\\ufffd'))
 }
 
-let lastMs = -1
-let lastInstant = ''
+const MOST_INSTANTS = 1_000
+const instants = new Map<number, string>()
 
-/** ISO 8601; most of those written in a row are of the same millisecond. */
+/** ISO 8601; those written in a row are of the same few milliseconds. */
 function instant(atMs: number): string {
-  if (atMs !== lastMs) {
-    lastMs = atMs
-    lastInstant = new Date(atMs).toISOString()
+  let text = instants.get(atMs)
+  if (text === undefined) {
+    if (instants.size === MOST_INSTANTS) instants.clear()
+    text = new Date(atMs).toISOString()
+    instants.set(atMs, text)
   }
-  return lastInstant
+  return text
 }
