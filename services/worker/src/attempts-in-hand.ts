@@ -66,7 +66,7 @@ export class AttemptsInHand {
    * To be called where the error is caught, as the answer depends on the asynchronous context.
    *
    * Following that context slows down every promise of the process on Node 20, so first attempts do
-   * without: with one attempt in hand there is no doubt, and else what does not end within the grace
+   * without: with one attempt in hand there is no doubt, and else what does not end within seconds
    * is put back and made again inside the context.
    */
   crash(error: unknown): Attempt | undefined {

@@ -31,6 +31,8 @@ import { announceLong, heartbeat, sweep, watchMemory } from './worker-loops.ts'
 
 const START_WITHIN_MS = 10_000
 const GOODBYE_MS = 1_000
+/** What others in hand get when an uncaught error may have come from any of them; within the grace. */
+const AFTER_CRASH_MS = 5_000
 /** Redis answers, but refuses to write. */
 const REFUSAL: ReadonlySet<string> = new Set(
   'OOM MISCONF NOREPLICAS READONLY LOADING MASTERDOWN CLUSTERDOWN BUSY NOAUTH NOPERM'.split(' '),
@@ -93,6 +95,7 @@ export async function startWorker(
       }),
   )
   const gate = new FetchGate(workers, log)
+  const crashed = new AbortController()
   context.onCrash((error) => {
     const culprit = attempts.crash(error)
     const facts = culprit && { run: culprit.runId, job: culprit.job.name, attempt: culprit.attempt }
@@ -100,6 +103,7 @@ export async function startWorker(
       facts ?? {},
       culprit ? 'uncaught error fails its attempt' : 'uncaught error of no known attempt',
     )
+    if (!culprit) setTimeout(() => crashed.abort(), AFTER_CRASH_MS).unref()
   })
 
   const ops = await startOpsServer({
@@ -131,7 +135,8 @@ export async function startWorker(
   })
   lifecycle.onClose('runs in hand', async () => {
     gate.close()
-    const told = await drain({ workers, attempts, graceMs, hurry, log })
+    const enough = AbortSignal.any([hurry, crashed.signal])
+    const told = await drain({ workers, attempts, graceMs, hurry: enough, log })
     if (!told) log.warn('Redis could not be told of all outcomes, other workers will take them up')
   })
   for (const worker of workers) worker.start()

@@ -132,6 +132,19 @@ test('the others finish, and a culprit among several is found when it is made ag
   expect(await bench.reached(other, 'succeeded')).toMatchObject({ attempt: 1 })
 })
 
+test('an error that may be of any of several attempts does not keep the worker for its whole grace', async () => {
+  await using bench = openBench(server.url)
+  const worker = bench.spawn({ JADWAL_GRACE_MS: '60000' })
+  await worker.ready
+  const long = await bench.add('drained', { ms: 60_000 })
+  await bench.reached(long, 'running')
+  const culprit = await bench.add('crashes', { waitForever: true })
+  expect(await worker.exitCode()).toBe(70)
+  for (const id of [long, culprit]) {
+    expect((await bench.facts(id)).at(-1)).toMatchObject({ reason: 'drained', attempt: 1 })
+  }
+})
+
 test('a run that kills its workers is a dead letter after the third', async () => {
   await using bench = openBench(server.url)
   const id = await bench.add('kills')
