@@ -24,6 +24,7 @@ export { createMemoryGauge, memoryUse, PRODUCERS_STOP_AT, WORKERS_STOP_AT } from
 export { isRedisError } from './redis-errors.ts'
 export { redisOptions, redisUrlProblem } from './redis-url.ts'
 export {
+  findJob,
   listQueues,
   publishCatalogue,
   readCatalogue,

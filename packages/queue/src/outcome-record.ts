@@ -6,7 +6,7 @@ export type StoredOutcome =
   | { kind: 'succeeded' | 'dead'; attempt: number }
   /** `failures` is how many the run has with this one; BullMQ's own count lags until it was told. */
   | { kind: 'retry'; attempt: number; failures: number; runAtMs: number }
-  /** Put back: by a worker that stopped, or for one that knows the form of the message. */
+  /** Put back: by a worker that stopped, or for one that knows the form of the message or its job. */
   | { kind: 'drained' | 'parked'; attempt: number }
 
 /** The field of a message's hash that holds it. */

@@ -42,6 +42,16 @@ export async function readCatalogue(redis: Redis, prefix: string): Promise<JobDe
   )
 }
 
+/** The job of this name as the last worker to do so published it; undefined when none ever did. */
+export async function findJob(
+  redis: Redis,
+  prefix: string,
+  name: string,
+): Promise<JobDescription | undefined> {
+  const text = await redis.hget(jobsKey(prefix), name)
+  return text === null ? undefined : parseAll(JobDescription, [text])[0]
+}
+
 /** The live workers. Forgets those that were last seen more than 20 s before `nowMs`. */
 export async function readWorkers(
   redis: Redis,

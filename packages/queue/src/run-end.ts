@@ -8,8 +8,13 @@ export type RunEnd =
   | { kind: 'dead'; reason: RunReason; error: RunError }
   /** Cut short because the worker stops: another one does it again. */
   | { kind: 'drained' }
+  /** Not for this worker but for one of another version: it waits for that one, and nothing is told. */
+  | { kind: 'parked'; delayMs: number }
   /** Another worker has the run by now; nothing that this attempt did counts. */
   | { kind: 'lost' }
+
+/** An end that is told to the history. */
+export type ToldEnd = Exclude<RunEnd, { kind: 'lost' | 'parked' }>
 
 /** The end of a run whose attempts were lost too often. */
 export function lostTooOften(lost: readonly number[]): RunEnd {

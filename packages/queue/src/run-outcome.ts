@@ -1,16 +1,12 @@
 import { deadLetterFields } from './dead-letter.ts'
 import type { Outcome } from './outcome-script.ts'
 import { writeStoredOutcome } from './outcome-record.ts'
-import type { RunEnd } from './run-end.ts'
+import type { RunEnd, ToldEnd } from './run-end.ts'
 import { lostAttemptLine, runFactLine, type RunNews } from './run-fact.ts'
 import type { StartedRun } from './run-start.ts'
 
 /** What is to be written of an attempt that has ended, as told by a worker. */
-export function runOutcome(
-  run: StartedRun,
-  end: Exclude<RunEnd, { kind: 'lost' }>,
-  worker: string,
-): Outcome {
+export function runOutcome(run: StartedRun, end: ToldEnd, worker: string): Outcome {
   const { endedAtMs } = run
   const facts = runFactLine(run, worker, newsOf(end, endedAtMs))
   const outcome: Outcome = {
@@ -23,7 +19,7 @@ export function runOutcome(
   return outcome
 }
 
-function newsOf(end: Exclude<RunEnd, { kind: 'lost' }>, endedAtMs: number): RunNews {
+function newsOf(end: ToldEnd, endedAtMs: number): RunNews {
   switch (end.kind) {
     case 'succeeded':
       return { state: 'succeeded', attemptState: 'succeeded', endedAtMs, result: end.result }
@@ -48,11 +44,7 @@ function newsOf(end: Exclude<RunEnd, { kind: 'lost' }>, endedAtMs: number): RunN
   }
 }
 
-function storedOf(
-  run: StartedRun,
-  end: Exclude<RunEnd, { kind: 'lost' }>,
-  endedAtMs: number,
-): string {
+function storedOf(run: StartedRun, end: ToldEnd, endedAtMs: number): string {
   const { attempt } = run
   if (end.kind !== 'retry') return writeStoredOutcome({ kind: end.kind, attempt })
   return writeStoredOutcome({

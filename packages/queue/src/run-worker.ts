@@ -7,10 +7,12 @@ import { outcomeScript } from './outcome-script.ts'
 import { OutcomeWriter } from './outcome-writer.ts'
 import { lostTooOften, type RunEnd } from './run-end.ts'
 import { runOutcome } from './run-outcome.ts'
+import { lostAttemptLine } from './run-fact.ts'
 import { RetrySignal, retryWaitMs } from './run-retry.ts'
 import { StartedRun } from './run-start.ts'
 import { takeUp } from './run-take-up.ts'
 
+/** How long a message of an unknown form waits for a worker that knows it. */
 const PARK_MS = 60_000
 
 export interface RunWorkerOptions {
@@ -30,8 +32,8 @@ export interface RunWorkerOptions {
   onEnd: (run: StartedRun, end: RunEnd, counted: boolean) => void
   /** The locks of these runs are lost: other workers may have them by now. */
   onLost: (runIds: readonly string[]) => void
-  /** A message has a form that this version does not know; it waits a minute for a worker that does. */
-  onParked: (runId: string) => void
+  /** A message has a form, or is of a job, that only workers of another version know; it waits for one. */
+  onParked: (runId: string, unknown: 'form' | 'job') => void
   onError: (error: Error) => void
 }
 
@@ -110,11 +112,19 @@ export class RunWorker {
 
   async #process(message: Message<RunMessage>, token = ''): Promise<void> {
     const { clock, queue, instance, execute, onEnd } = this.#options
-    if (message.data?.v !== 1) return this.#park(message, token)
+    if (message.data?.v !== 1) {
+      this.#options.onParked(message.id ?? '', 'form')
+      return this.#park(message, token, { delayMs: PARK_MS })
+    }
     const run = new StartedRun(message, { queue, token, startedAtMs: clock.now().getTime() })
     const end = run.attempt === 1 ? await execute(run) : await this.#takeUp(run)
     if (end === 'finished') return
     run.endedAtMs = clock.now().getTime()
+    if (end.kind === 'parked') {
+      this.#options.onParked(run.id, 'job')
+      const facts = run.lostAttempts.map((attempt) => lostAttemptLine(run, attempt)).join('\n')
+      return this.#park(message, token, { delayMs: end.delayMs, facts })
+    }
     if (end.kind === 'lost') {
       onEnd(run, end, false)
       throw new WaitingError()
@@ -154,18 +164,21 @@ export class RunWorker {
     }
   }
 
-  async #park(message: Message<RunMessage>, token: string): Promise<void> {
-    const id = message.id ?? ''
-    this.#options.onParked(id)
+  /** The start that ends so is none of the run's failures, and not lost either. */
+  async #park(
+    message: Message<RunMessage>,
+    token: string,
+    { delayMs, facts }: { delayMs: number; facts?: string },
+  ): Promise<void> {
     const record = { kind: 'parked', attempt: message.attemptsStarted } as const
-    await this.#note(id, token, writeStoredOutcome(record))
-    const dueAtMs = this.#options.clock.now().getTime() + PARK_MS
+    await this.#note(message.id ?? '', token, writeStoredOutcome(record), facts)
+    const dueAtMs = this.#options.clock.now().getTime() + delayMs
     await this.#putBack(() => message.moveToDelayed(dueAtMs, token), new DelayedError())
   }
 
-  /** Stores an outcome of which there is nothing to tell. */
-  async #note(id: string, token: string, stored: string): Promise<void> {
-    const counted = await this.#writer.write({ id, token, stored, facts: '' })
+  /** Stores an outcome of which there is nothing, or little, to tell. */
+  async #note(id: string, token: string, stored: string, facts = ''): Promise<void> {
+    const counted = await this.#writer.write({ id, token, stored, facts })
     if (!counted) throw new WaitingError()
   }
 

@@ -1,11 +1,17 @@
+import type { JobDescription } from '@jadwal/domain'
 import type { RunEnd, StartedRun } from '@jadwal/queue'
 import type { AnyJob } from '@jadwal/sdk'
 import type { AttemptsInHand } from './attempts-in-hand.ts'
 import { checkPayload } from './check-payload.ts'
 import { judgeAttempt } from './judge-attempt.ts'
 
+/** How long a run waits for a worker that knows its job, before it is looked at again. */
+const UNKNOWN_HERE_MS = 5_000
+
 export interface ExecuteDeps {
   jobs: ReadonlyMap<string, AnyJob>
+  /** Looks a job up in what all workers have published. */
+  findJob: (name: string) => Promise<JobDescription | undefined>
   secrets: ReadonlyMap<string, string>
   attempts: AttemptsInHand
   /** In [0, 1); for the jitter of retries. */
@@ -15,7 +21,7 @@ export interface ExecuteDeps {
 /** Makes one attempt at a run: job, payload, handler, and what its end means. Never rejects. */
 export async function executeRun(deps: ExecuteDeps, run: StartedRun): Promise<RunEnd> {
   const job = deps.jobs.get(run.job)
-  if (!job || job.queue !== run.queue) return unknownJob(run)
+  if (!job || job.queue !== run.queue) return unknownJob(deps, run)
   const checking = checkPayload(run, job, deps.secrets)
   const checked = checking instanceof Promise ? await checking : checking
   if ('refused' in checked) return checked.refused
@@ -23,14 +29,26 @@ export async function executeRun(deps: ExecuteDeps, run: StartedRun): Promise<Ru
   return judgeAttempt({ run, job }, end, deps.random())
 }
 
-function unknownJob(run: StartedRun): RunEnd {
+/**
+ * While a new version is rolled out, only some workers know what it adds: as long as the catalogue has
+ * the job on this queue, another worker can do it. Nothing is known when it can't be read.
+ */
+async function unknownJob(deps: ExecuteDeps, run: StartedRun): Promise<RunEnd> {
+  const parked = { kind: 'parked', delayMs: UNKNOWN_HERE_MS } as const
+  let published: JobDescription | undefined
+  try {
+    published = await deps.findJob(run.job)
+  } catch {
+    return parked
+  }
+  if (published?.queue === run.queue) return parked
+  const job = JSON.stringify(run.job)
+  const message = published
+    ? `the job ${job} is served from the queue ${published.queue} now, no longer from ${run.queue}`
+    : `no job ${job} is served from the queue ${run.queue}`
   return {
     kind: 'dead',
     reason: 'unknown-job',
-    error: {
-      name: 'UnknownJobError',
-      code: 'UNKNOWN_JOB',
-      message: `no job ${JSON.stringify(run.job)} is served from the queue ${run.queue}`,
-    },
+    error: { name: 'UnknownJobError', code: 'UNKNOWN_JOB', message },
   }
 }

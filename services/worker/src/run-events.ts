@@ -18,6 +18,7 @@ export function attemptEnded(
   }
   switch (end.kind) {
     case 'succeeded':
+    case 'parked':
     case 'lost':
       return
     case 'dead':

@@ -1,4 +1,5 @@
 import {
+  findJob,
   isRedisError,
   openCorkedRedis,
   publishCatalogue,
@@ -69,11 +70,12 @@ export async function startWorker(
   const attempts = new AttemptsInHand(clock, log)
   const execution = {
     jobs: new Map(jobs.map((job) => [job.name, job])),
+    findJob: (name: string) => findJob(redis, prefix, name),
     secrets: config.secrets,
     attempts,
     random: Math.random,
   }
-  const logParked = rateLimitedErrors(log, 'message of an unknown form left for another worker')
+  const logParked = rateLimitedErrors(log, 'run left for a worker of another version')
   const workers: RunWorker[] = queues.map(
     ({ name: queue, concurrency }) =>
       new RunWorker({
@@ -87,7 +89,8 @@ export async function startWorker(
         execute: (run) => executeRun(execution, run),
         onEnd: (run, end, counted) => attemptEnded({ log, metrics }, run, { end, counted }),
         onLost: (runIds) => attempts.lose(runIds),
-        onParked: (runId) => logParked(new Error(`run ${runId}`)),
+        onParked: (runId, unknown) =>
+          logParked(new Error(`run ${runId}: its ${unknown} is not known here`)),
         onError: (error) => {
           logError(error)
           if (isRedisError(error, REFUSAL)) void gate.refused()

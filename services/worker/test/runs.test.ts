@@ -1,8 +1,18 @@
-import { keys, readWorkers } from '@jadwal/queue'
-import { systemClock } from '@jadwal/domain'
+import { fileURLToPath } from 'node:url'
+import { keys, publishCatalogue, readWorkers } from '@jadwal/queue'
+import { type JobDescription, systemClock } from '@jadwal/domain'
 import { eventually, startTestRedis, type TestRedis } from '@jadwal/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openBench } from './worker-bench.ts'
+
+const OLD_JOBS = fileURLToPath(new URL('fixtures/old-jobs.mjs', import.meta.url))
+const DESCRIPTION: Omit<JobDescription, 'name'> = {
+  queue: 'tests',
+  attempts: 2,
+  backoff: { type: 'exponential', delayMs: 50, maxDelayMs: 100, jitter: 0 },
+  timeoutMs: 60_000,
+  payloadSchema: {},
+}
 
 let server: TestRedis
 beforeAll(async () => {
@@ -47,6 +57,30 @@ test('a job that nobody knows ends as a dead letter', async () => {
   const id = await bench.add('nobody-home')
   expect(await bench.reached(id, 'dead')).toHaveProperty('reason', 'unknown-job')
   expect(await bench.dead.getJob(id)).toBeDefined()
+})
+
+test('a run of a job that only other workers know waits for one, and uses no attempt', async () => {
+  await using bench = openBench(server.url)
+  const old = await bench.work({ JADWAL_JOBS: OLD_JOBS })
+  await publishCatalogue(bench.redis, bench.prefix, [{ ...DESCRIPTION, name: 'fails' }])
+  const id = await bench.add('fails')
+  await eventually(async () => expect(await bench.queue.getDelayedCount()).toBe(1))
+  await old.close()
+  expect(await bench.facts(id)).toEqual([])
+  await bench.work()
+  await bench.reached(id, 'dead')
+  const states = (await bench.facts(id)).map((fact) => fact['state'])
+  expect(states).toEqual(['retrying', 'dead'])
+})
+
+test('a run of a job that moved to another queue is a dead letter that names the queue', async () => {
+  await using bench = openBench(server.url)
+  await bench.work()
+  const moved = { ...DESCRIPTION, name: 'moved', queue: 'elsewhere' }
+  await publishCatalogue(bench.redis, bench.prefix, [moved])
+  const dead = await bench.reached(await bench.add('moved'), 'dead')
+  expect(dead).toMatchObject({ reason: 'unknown-job' })
+  expect(dead['error']).toHaveProperty('message', expect.stringContaining('queue elsewhere now'))
 })
 
 test('a job that always fails makes exactly its attempts, then one dead letter', async () => {
