@@ -1,19 +1,19 @@
-import { Fact, type RunFact, RunMessage, revision, type RunState } from '@jadwal/domain'
+import { type RunFact, RunMessage, revision, type RunState } from '@jadwal/domain'
 import type { Redis } from 'ioredis'
 import { DeadLetter } from './dead-letter.ts'
-import { bullKey, deadKey, outboxKey } from './keys.ts'
+import { bullKey, deadKey } from './keys.ts'
 import { OUTCOME_FIELD, readStoredOutcome } from './outcome-record.ts'
-
-/** How many of the newest entries of each outbox are looked through. */
-const OUTBOX_ENTRIES = 500
+import { searchOutboxes } from './search-outboxes.ts'
 
 /**
- * What Redis knows of a run, told as a fact; undefined when it knows nothing.
+ * What Redis knows of a run that may be in one of the given queues, told as a fact; undefined when it
+ * knows nothing.
  *
  * A run goes from its message to the outbox to Postgres. So the places are looked at in this order and
  * Postgres is read after them: a run that moves meanwhile is met further on, never missed.
  * A message that waits, runs or retries is told by where it lies. Of one that has ended, the fact in
- * the outbox is told, else its dead letter.
+ * the outbox is told, else its dead letter. Outboxes are looked through in part only (see
+ * `searchOutboxes`), farther when one queue is given or has a message of the run.
  */
 export async function findRunInRedis(
   redis: Redis,
@@ -26,7 +26,9 @@ export async function findRunInRedis(
       ? undefined
       : await readMessage(redis, prefix, { queue: where.live, id })
   if (told) return told
-  const recorded = await readOutboxes(redis, prefix, { queues, id })
+  const queue = where.live ?? where.dead
+  const likely = queue === undefined ? queues : [queue]
+  const recorded = await searchOutboxes(redis, prefix, { queues: likely, id })
   if (recorded) return recorded
   return where.dead === undefined
     ? undefined
@@ -96,31 +98,6 @@ async function readMessage(
       : {}),
     ...(isRunning && hash['pb'] !== undefined ? { worker: hash['pb'] } : {}),
   })
-}
-
-/** The highest fact of the run that still waits for the recorder. */
-async function readOutboxes(
-  redis: Redis,
-  prefix: string,
-  { queues, id }: { queues: readonly string[]; id: string },
-): Promise<RunFact | undefined> {
-  let latest: RunFact | undefined
-  for (const queue of queues) {
-    const entries = await redis.xrevrange(
-      outboxKey(prefix, queue),
-      '+',
-      '-',
-      'COUNT',
-      OUTBOX_ENTRIES,
-    )
-    for (const line of entries.flatMap(([, fields]) => (fields[1] ?? '').split('\n'))) {
-      if (!line.includes(id)) continue
-      const parsed = Fact.safeParse(parseJson(line))
-      if (!parsed.success || parsed.data.kind !== 'run' || parsed.data.id !== id) continue
-      if (latest === undefined || parsed.data.revision > latest.revision) latest = parsed.data
-    }
-  }
-  return latest
 }
 
 async function readDeadLetter(

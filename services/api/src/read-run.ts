@@ -6,25 +6,35 @@ import { askHistory, askRedis } from './ask.ts'
 
 /**
  * A run as it is now: its row in Postgres, or what Redis knows beyond it; undefined when neither has
- * heard of it. Redis is asked first, because that is the way a run goes. Either may be away as long as
- * the other has the answer; else throws the `Problem` of the one that is away.
+ * heard of it. Either may be away as long as the other has the answer; else throws the `Problem` of
+ * the one that is away.
+ *
+ * A row that has ended is the answer, and otherwise says in which queue to look. A run goes from Redis
+ * to Postgres, so one that was not found in Redis may have arrived in Postgres meanwhile.
  */
 export async function readRun(deps: ApiDeps, id: string): Promise<RunView | undefined> {
-  const live = await outcome(askRedis(() => readLive(deps, id)))
-  const recorded = await outcome(askHistory(() => findRun(deps.db, id)))
-  const row = recorded.value?.run
+  const early = await outcome(askHistory(() => findRun(deps.db, id)))
+  const before = early.value
+  if (before && isEnded(before.run.state)) return runView(before.run, before.attempts)
+  const live = await outcome(askRedis(() => readLive(deps, id, before?.run.queue)))
   const fact = live.value
-  const attempts = recorded.value?.attempts ?? []
-  if (fact && (!row || (!isEnded(row.state) && fact.revision > row.revision)))
-    return runView(rowOf(fact), withAttemptOf(fact, attempts))
-  if (row) return runView(row, attempts)
+  if (fact && (!before || fact.revision > before.run.revision))
+    return runView(rowOf(fact), withAttemptOf(fact, before?.attempts ?? []))
+  const late =
+    early.error === undefined ? await outcome(askHistory(() => findRun(deps.db, id))) : early
+  const found = late.value ?? before
+  if (found) return runView(found.run, found.attempts)
   if (live.error !== undefined) throw live.error
-  if (recorded.error !== undefined) throw recorded.error
+  if (late.error !== undefined) throw late.error
   return undefined
 }
 
-async function readLive({ redis, prefix }: ApiDeps, id: string): Promise<RunFact | undefined> {
-  const queues = await listQueues(redis, prefix)
+async function readLive(
+  { redis, prefix }: ApiDeps,
+  id: string,
+  queue: string | undefined,
+): Promise<RunFact | undefined> {
+  const queues = queue === undefined ? await listQueues(redis, prefix) : [queue]
   return await findRunInRedis(redis, prefix, { queues, id })
 }
 

@@ -1,9 +1,10 @@
 import { listRuns, runView } from '@jadwal/db'
-import { PayloadCheck, readCatalogue } from '@jadwal/queue'
+import { PayloadCheck } from '@jadwal/queue'
 import { json, type RequestHandler, type Router } from 'express'
 import { z } from 'zod'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory, askRedis } from './ask.ts'
+import { Catalogue } from './catalogue.ts'
 import { endpoint } from './endpoint.ts'
 import { checkTogether, EnqueueRequest, findJob } from './enqueue-request.ts'
 import { type FieldError, Problem } from './problem.ts'
@@ -25,10 +26,11 @@ export function addRunsRoutes(router: Router, deps: ApiDeps): void {
 
 function enqueueHandler({ redis, prefix, producer, clock }: ApiDeps): RequestHandler {
   const payloads = new PayloadCheck()
+  const catalogue = new Catalogue({ redis, prefix, clock })
   return async (req, res) => {
     const request = parseRequest(EnqueueRequest, req.body, 'body')
     checkTogether(request, clock.now().getTime())
-    const job = findJob(await askRedis(() => readCatalogue(redis, prefix)), request.job)
+    const job = findJob(await askRedis(() => catalogue.with(request.job)), request.job)
     const errors = payloads.problems(job, request.payload)
     if (errors.length > 0) throw invalidPayload(job.name, errors)
     const { delayMs, runAt, priority, attempts } = request

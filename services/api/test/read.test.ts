@@ -1,52 +1,10 @@
-import { applySchedules, openDatabase, recordFacts } from '@jadwal/db'
-import { newRunId, revision, type RunFact, type RunState, type WorkerInfo } from '@jadwal/domain'
-import { createProducer, keys, publishCatalogue } from '@jadwal/queue'
-import { randomBytes } from 'node:crypto'
+import { recordFacts } from '@jadwal/db'
+import type { WorkerInfo } from '@jadwal/domain'
+import { createProducer, keys } from '@jadwal/queue'
 import { describe, expect, inject, test } from 'vitest'
 import { EMAIL_JOB } from './job-catalogue.ts'
-import { setupApi, type TestApi } from './setup-api.ts'
-
-async function setup() {
-  const api = await setupApi()
-  await publishCatalogue(api.redis, api.prefix, [EMAIL_JOB])
-  const db = openDatabase({ url: api.databaseUrl, schema: 'jadwal', max: 2 })
-  const record = async (fact: RunFact): Promise<void> => {
-    await recordFacts(db, [JSON.stringify(fact)])
-  }
-  return {
-    api,
-    db,
-    record,
-    async [Symbol.asyncDispose]() {
-      await db.destroy()
-      await api[Symbol.asyncDispose]()
-    },
-  }
-}
-
-function factOf(state: RunState, about: Partial<RunFact> = {}): RunFact {
-  const attempt = about.attempt ?? 1
-  const now = new Date().toISOString()
-  const ended = state === 'succeeded' || state === 'dead'
-  return {
-    kind: 'run',
-    id: newRunId(Date.now(), randomBytes(10)),
-    revision: revision(attempt, state),
-    state,
-    job: 'email.send',
-    queue: 'emails',
-    payload: { to: 'ana@example.com' },
-    result: null,
-    priority: 0,
-    enqueued_at: now,
-    started_at: now,
-    ...(ended ? { finished_at: now, attempt_finished_at: now } : {}),
-    worker: 'worker-1',
-    attempt,
-    attempt_state: state === 'dead' ? 'failed' : state === 'succeeded' ? 'succeeded' : 'running',
-    ...about,
-  }
-}
+import { factOf, setupHistory as setup } from './setup-history.ts'
+import type { TestApi } from './setup-api.ts'
 
 const idsOf = (answer: { body: { items: { id: string }[] } }) =>
   answer.body.items.map(({ id }) => id)
@@ -134,6 +92,25 @@ describe('GET /api/v1/runs/{id}', () => {
     })
   })
 
+  test('a run that ended is found behind a long backlog in the outbox of its queue', async () => {
+    await using t = await setup()
+    const { redis, prefix } = t.api
+    const waiting = factOf('retrying', { attempt_state: 'failed' })
+    await t.record(waiting)
+    const outbox = keys.outboxKey(prefix, 'emails')
+    const done = factOf('succeeded', { id: waiting.id, attempt: 2 })
+    const pipeline = redis.pipeline().xadd(outbox, '*', 'facts', JSON.stringify(done))
+    for (let at = 0; at < 1_000; at += 1) pipeline.xadd(outbox, '*', 'facts', '{}')
+    await pipeline.exec()
+    expect((await t.api.ask(`/api/v1/runs/${waiting.id}`)).body).toMatchObject({
+      state: 'succeeded',
+      attempts: [
+        { attempt: 1, state: 'failed' },
+        { attempt: 2, state: 'succeeded' },
+      ],
+    })
+  })
+
   test('a row that has ended holds, whatever is left in Redis', async () => {
     await using t = await setup()
     const { body } = await t.api.post({
@@ -169,27 +146,6 @@ describe('what there is to see', () => {
       },
     ])
     expect(body.items[0].oldestWaitingSeconds).toBeLessThan(30)
-  })
-
-  test('schedules with their next tick', async () => {
-    await using t = await setup()
-    await applySchedules(t.db, {
-      schedules: [
-        {
-          name: 'nightly',
-          input: { job: 'email.send', cron: '0 3 * * *', timezone: 'Asia/Jakarta' },
-        },
-        { name: 'often', input: { job: 'email.send', every: '90s', paused: true } },
-      ],
-      prune: false,
-      source: 'file',
-      author: 'test',
-    })
-    const { body } = await t.api.ask('/api/v1/schedules')
-    expect(body.items).toMatchObject([
-      { name: 'nightly', cron: '0 3 * * *', nextTick: expect.stringMatching(/T20:00:00\.000Z$/) },
-      { name: 'often', every: '90s', nextTick: null },
-    ])
   })
 
   test('the leader and its terms', async () => {
