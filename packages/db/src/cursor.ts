@@ -4,7 +4,7 @@ export class BadCursorError extends Error {
   readonly code = 'BAD_CURSOR'
 
   constructor() {
-    super('the cursor is not one that an answer gave out: leave it out to start at the newest')
+    super('the cursor is not one that an answer gave out: leave it out to start at the beginning')
   }
 }
 

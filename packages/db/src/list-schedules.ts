@@ -1,5 +1,7 @@
 import type { Kysely } from 'kysely'
+import { decodeCursor, encodeCursor } from './cursor.ts'
 import type { Database, ScheduleSource } from './database.ts'
+import { type Page, pageLimit, type PageRequest } from './page.ts'
 
 export interface ScheduleInForce {
   id: string
@@ -14,9 +16,25 @@ export interface ScheduleInForce {
   changed_at: Date
 }
 
-/** The schedules that are not deleted, by name, each with its version in force. */
-export async function listSchedules(db: Kysely<Database>): Promise<ScheduleInForce[]> {
-  return selectInForce(db).orderBy('s.name').execute()
+const NAME = /^[a-z0-9][a-z0-9._-]{0,99}$/
+
+/**
+ * The schedules that are not deleted, by name, each with its version in force. Served by
+ * schedules_name_is_unique. Throws BadCursorError.
+ */
+export async function listSchedules(
+  db: Kysely<Database>,
+  page: PageRequest,
+): Promise<Page<ScheduleInForce>> {
+  const limit = pageLimit(page)
+  let query = selectInForce(db)
+    .orderBy('s.name')
+    .limit(limit + 1)
+  if (page.cursor !== undefined) query = query.where('s.name', '>', decodeCursor(page.cursor, NAME))
+  const rows = await query.execute()
+  const items = rows.slice(0, limit)
+  const last = items.at(-1)
+  return { items, nextCursor: last && rows.length > limit ? encodeCursor(last.name) : null }
 }
 
 /** One schedule that is not deleted. Served by schedules_name_is_unique. */

@@ -74,7 +74,7 @@ test('pruning deletes what the file no longer names; its name gets the same id b
     removed: ['b'],
     unchanged: ['a'],
   })
-  expect((await listSchedules(db)).map(({ name }) => name)).toEqual(['a'])
+  expect((await listSchedules(db, {})).items.map(({ name }) => name)).toEqual(['a'])
   const deleted = (await loadSchedules(db)).schedules.find(({ name }) => name === 'b')
   expect(deleted?.versions).toHaveLength(1)
   expect(deleted?.versions[0]?.untilMs).toBeDefined()

@@ -1,11 +1,11 @@
-import { listRuns, listSchedules, type RunRow, type ScheduleInForce } from '@jadwal/db'
+import { listRuns, type RunRow } from '@jadwal/db'
 import { type QueueCounts, readLeader } from '@jadwal/queue'
 import type { RequestHandler } from 'express'
 import type { ApiDeps } from './api-deps.ts'
 import { BOARD_PATH } from './bull-board.ts'
 import { type Html, html } from './html.ts'
 import { layout } from './layout.ts'
-import { nextTickOf } from './schedule-view.ts'
+import { NextSchedules } from './next-schedules.ts'
 
 const REFRESH_SECONDS = 10
 const RUNS = 20
@@ -14,14 +14,14 @@ const SCHEDULES = 50
 /** The page at `/`: what there is, how it is going, and the way to everything else. */
 export function pageHandler(deps: ApiDeps, canSignOut: boolean): RequestHandler {
   const { redis, prefix, db, snapshots, clock } = deps
+  const nextSchedules = new NextSchedules(db, clock)
   return async (_req, res) => {
     const [leader, snapshot, schedules, runs] = await Promise.all([
       part(readLeader(redis, prefix)),
       part(snapshots.recent()),
-      part(listSchedules(db)),
+      part(nextSchedules.first(SCHEDULES)),
       part(listRuns(db, {}, { limit: RUNS })),
     ])
-    const nowMs = clock.now().getTime()
     const body = html`<header>
         <h1>Jadwal</h1>
         <a href="${BOARD_PATH}">Bull Board</a> <a href="/metrics">Metrics</a>
@@ -35,7 +35,7 @@ export function pageHandler(deps: ApiDeps, canSignOut: boolean): RequestHandler 
         ${leaderLine(leader)} ${snapshot.ok ? `Workers: ${snapshot.value.workers.length}.` : ''}
       </p>
       ${snapshot.ok ? queuesTable(snapshot.value.queues) : ''}
-      ${schedules.ok ? schedulesTable(schedules.value, nowMs) : ''}
+      ${schedules.ok ? schedulesTable(schedules.value) : ''}
       ${runs.ok ? runsTable(runs.value.items.map(({ run }) => run)) : ''}
       <footer>
         As of ${shownInstant(clock.now().toISOString())}; times are UTC; the page renews itself each
@@ -91,22 +91,23 @@ function queuesTable(queues: readonly QueueCounts[]): Html {
   )
 }
 
-function schedulesTable(schedules: readonly ScheduleInForce[], nowMs: number): Html {
-  const rows = schedules.slice(0, SCHEDULES).map(({ name, spec }) => {
+function schedulesTable({ first, more }: Awaited<ReturnType<NextSchedules['first']>>): Html {
+  const rows = first.map(({ name, spec, nextTick }) => {
     const cadence = text(spec['cron']) || `every ${text(spec['every'])}`
-    const next = nextTickOf(spec, nowMs)
     const otherwise = spec['paused'] === true ? 'paused' : 'none'
     return html`<tr>
       <td>${name}</td>
       <td><code>${cadence}</code></td>
       <td>${text(spec['timezone'])}</td>
       <td>${text(spec['job'])}</td>
-      <td>${next === null ? html`<span class="soft">${otherwise}</span>` : shownInstant(next)}</td>
+      <td>
+        ${nextTick === null ? html`<span class="soft">${otherwise}</span>` : shownInstant(nextTick)}
+      </td>
     </tr>`
   })
-  const title =
-    schedules.length > SCHEDULES ? `Schedules (${SCHEDULES} of ${schedules.length})` : 'Schedules'
-  return table(title, ['Schedule', 'Cadence', 'Zone', 'Job', 'Next tick'], rows)
+  const rest = html`<p class="soft">and <a href="/api/v1/schedules">${more} more</a></p>`
+  return html`${table('Schedules', ['Schedule', 'Cadence', 'Zone', 'Job', 'Next tick'], rows)}
+  ${more === 0 ? '' : rest}`
 }
 
 function runsTable(runs: readonly RunRow[]): Html {

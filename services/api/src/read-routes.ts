@@ -18,10 +18,11 @@ export function addReadRoutes(router: Router, deps: ApiDeps): void {
     },
   })
   endpoint(router, '/schedules', {
-    get: async (_req, res) => {
+    get: async (req, res) => {
+      const page = readPageQuery(req.query)
       const nowMs = clock.now().getTime()
-      const schedules = await askHistory(() => listSchedules(db))
-      res.json(wholeList(schedules.map((schedule) => scheduleView(schedule, nowMs))))
+      const { items, nextCursor } = await askHistory(() => listSchedules(db, page))
+      res.json({ items: items.map((schedule) => scheduleView(schedule, nowMs)), nextCursor })
     },
   })
   endpoint(router, '/leader', {
