@@ -20,7 +20,13 @@ export {
   TryLaterError,
 } from './errors.ts'
 export * as keys from './keys.ts'
-export { createMemoryGauge, memoryUse, PRODUCERS_STOP_AT, WORKERS_STOP_AT } from './memory-watch.ts'
+export {
+  createMemoryGauge,
+  memoryUse,
+  outboxShare,
+  PRODUCERS_STOP_AT,
+  WORKERS_STOP_AT,
+} from './memory-watch.ts'
 export { isRedisError } from './redis-errors.ts'
 export { redisOptions, redisUrlProblem } from './redis-url.ts'
 export {

@@ -1,12 +1,34 @@
 import type { Redis } from 'ioredis'
+import { outboxKey, SCHEDULER } from './keys.ts'
+import { listQueues } from './registry.ts'
 
 /** The part of Redis' maxmemory in use, 0 … 1; 0 when no limit is set. */
 export async function memoryUse(redis: Redis): Promise<number> {
-  const info = await redis.info('memory')
-  const limit = Number(/^maxmemory:(\d+)/m.exec(info)?.[1] ?? 0)
-  const used = Number(/^used_memory:(\d+)/m.exec(info)?.[1] ?? 0)
-  return limit > 0 ? used / limit : 0
+  const { usedBytes, limitBytes } = await readMemory(redis)
+  return limitBytes > 0 ? usedBytes / limitBytes : 0
 }
+
+/** The part of Redis' maxmemory that the outboxes of all queues and of the scheduler take; 0 when no limit is set. */
+export async function outboxShare(redis: Redis, prefix: string): Promise<number> {
+  const [{ limitBytes }, queues] = await Promise.all([readMemory(redis), listQueues(redis, prefix)])
+  if (limitBytes === 0) return 0
+  const sizes = await Promise.all(
+    [...queues, SCHEDULER].map((queue) =>
+      redis.memory('USAGE', outboxKey(prefix, queue), 'SAMPLES', SAMPLES),
+    ),
+  )
+  return sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0) / limitBytes
+}
+
+async function readMemory(redis: Redis): Promise<{ usedBytes: number; limitBytes: number }> {
+  const info = await redis.info('memory')
+  const read = (field: string): number =>
+    Number(new RegExp(`^${field}:(\\d+)`, 'm').exec(info)?.[1] ?? 0)
+  return { usedBytes: read('used_memory'), limitBytes: read('maxmemory') }
+}
+
+/** Redis weighs so many nodes of a stream and takes the others to be like them. */
+const SAMPLES = 8
 
 /** Above this part of maxmemory producers are turned away. */
 export const PRODUCERS_STOP_AT = 0.7

@@ -26,6 +26,10 @@ export class FetchGate {
     return this.#reasons.size > 0
   }
 
+  isHeldFor(reason: Reason): boolean {
+    return this.#reasons.has(reason)
+  }
+
   async hold(reason: Reason): Promise<void> {
     if (this.#reasons.has(reason)) return
     this.#reasons.add(reason)

@@ -2,8 +2,8 @@ import { hostname } from 'node:os'
 import type { Clock, JobDescription } from '@jadwal/domain'
 import {
   announceRunning,
-  keys,
   memoryUse,
+  outboxShare,
   publishCatalogue,
   publishHeartbeat,
   sweepFailed,
@@ -23,7 +23,8 @@ const ANNOUNCE_EACH_MS = 500
 const SWEEP_MS = 10_000
 const MEMORY_MS = 1_000
 const RESUME_AT = 0.75
-const LONG_OUTBOX = 1_000
+/** Outboxes that take more than this part of maxmemory are what to wait for. */
+const LONG_OUTBOXES = 0.05
 
 export interface LoopDeps {
   redis: Redis
@@ -93,18 +94,17 @@ export function sweep(deps: LoopDeps): () => Promise<number> {
   }
 }
 
-/** Takes no runs while Redis is nearly full and the outboxes are what fills it. */
+/**
+ * Takes no runs while Redis is nearly full and outboxes, of whichever queue, are what fills it: the
+ * recorder makes room then. Whatever else fills it, working runs off is no harm and may be the cure.
+ */
 export function watchMemory(deps: LoopDeps & { gate: FetchGate }): () => Promise<number> {
-  const { redis, prefix, queues, gate } = deps
+  const { redis, prefix, gate } = deps
   return async () => {
-    const use = await memoryUse(redis)
-    if (use < RESUME_AT) await gate.release('memory')
-    else if (use >= WORKERS_STOP_AT) {
-      const lengths = await Promise.all(
-        queues.map(({ name }) => redis.xlen(keys.outboxKey(prefix, name))),
-      )
-      if (lengths.reduce((sum, length) => sum + length, 0) > LONG_OUTBOX) await gate.hold('memory')
-    }
+    const limit = gate.isHeldFor('memory') ? RESUME_AT : WORKERS_STOP_AT
+    const isFull = (await memoryUse(redis)) >= limit
+    if (isFull && (await outboxShare(redis, prefix)) > LONG_OUTBOXES) await gate.hold('memory')
+    else await gate.release('memory')
     return MEMORY_MS
   }
 }

@@ -43,6 +43,10 @@ export function openBench(url: string) {
     }
   }
 
+  async function usedBytes(): Promise<number> {
+    return Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1])
+  }
+
   return {
     prefix,
     redis,
@@ -66,6 +70,25 @@ export function openBench(url: string) {
         },
         { timeoutMs: 15_000 },
       )
+    },
+    /** Puts some 4 MB of facts into a queue's outbox. */
+    async fillOutbox(name: string): Promise<void> {
+      const pipeline = redis.pipeline()
+      const facts = JSON.stringify({ filler: 'x'.repeat(4_000) })
+      for (let i = 0; i < 1_000; i += 1)
+        pipeline.xadd(keys.outboxKey(prefix, name), '*', 'facts', facts)
+      await pipeline.exec()
+    },
+    /** Sets maxmemory so that what is used now is this part of it. */
+    async setMemoryUse(part: number): Promise<void> {
+      await redis.config('SET', 'maxmemory', Math.round((await usedBytes()) / part))
+    },
+    /** Deletes an outbox, and in the same moment makes what else is used this part of maxmemory. */
+    async emptyOutbox(name: string, part: number): Promise<void> {
+      const key = keys.outboxKey(prefix, name)
+      const otherBytes = (await usedBytes()) - ((await redis.memory('USAGE', key)) ?? 0)
+      const limit = Math.round(otherBytes / part)
+      await redis.multi().del(key).config('SET', 'maxmemory', limit).exec()
     },
     /** A worker inside this process. Its stop and its hurry are in the hands of the test. */
     async work(env: Record<string, string> = {}) {
