@@ -23,6 +23,7 @@ export function consumeTicks(redisUrl: string, prefix: string, queue: string): T
       connection: { host: hostname, port: Number(port), maxRetriesPerRequest: null },
       prefix: `{${prefix}:${queue}}`,
       concurrency: 100,
+      removeOnComplete: { count: 0 },
       maxStalledCount: 1_000,
     },
   )

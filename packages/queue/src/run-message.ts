@@ -14,15 +14,16 @@ export interface RunMessageOptions {
   exclusiveId?: string
 }
 
-/** The BullMQ options of every run's message. Ended messages go at once: the history is in Postgres. */
+/**
+ * The BullMQ options of every run's message; each costs memory and time in every message. That ended
+ * ones go at once, since the history is in Postgres, is an option of the worker.
+ */
 export function runMessageOptions(options: RunMessageOptions): JobsOptions {
   const { enqueuedAtMs, delayMs = 0, priority = 0, exclusiveId } = options
   return {
     timestamp: enqueuedAtMs,
     attempts: NEVER_BY_ITSELF,
     backoff: { type: 'jadwal' },
-    removeOnComplete: true,
-    removeOnFail: false,
     stackTraceLimit: 5,
     ...(delayMs > 0 ? { delay: Math.round(delayMs) } : {}),
     ...(priority > 0 ? { priority } : {}),
