@@ -6,6 +6,7 @@ import { authenticate } from './authenticate.ts'
 import { BOARD_PATH } from './bull-board.ts'
 import { endpoint } from './endpoint.ts'
 import { errorHandler } from './error-handler.ts'
+import { limitFailures } from './limit-failures.ts'
 import { loginRoutes } from './login.ts'
 import { pageHandler } from './page.ts'
 import { Problem } from './problem.ts'
@@ -22,7 +23,9 @@ export function createApp(deps: ApiDeps, admission: Admission): Express {
   app.use(requestLog(deps.log), securityHeaders(), compression())
   app.get('/healthz', healthz)
   app.get('/readyz', readyz(deps.ready))
-  app.use(noStore, loginRoutes(admission, deps.clock), authenticate(admission, deps.clock))
+  const limit = limitFailures()
+  app.use(noStore, loginRoutes(admission, deps.clock, limit))
+  app.use(authenticate(admission, deps.clock, limit))
 
   endpoint(app, '/', { get: pageHandler(deps, admission.adminToken !== undefined) })
   endpoint(app, '/metrics', {

@@ -1,6 +1,6 @@
 import type { Clock } from '@jadwal/domain'
 import { bearerToken, sameSecret } from '@jadwal/runtime'
-import type { Request, RequestHandler } from 'express'
+import type { Request, RequestHandler, Response } from 'express'
 import type { Admission } from './api-deps.ts'
 import { isLoopback } from './config.ts'
 import { sendLogin } from './login.ts'
@@ -10,9 +10,14 @@ import { isSession, readCookie, SESSION_COOKIE } from './session.ts'
 /**
  * Lets in whoever brings the token: in the Authorization header, or, for what only reads, in the
  * session's cookie. A cookie alone changes nothing, so that no other site can make a browser act.
- * People without it get the login form, programs a problem document.
+ * People without it get the login form, programs a problem document. A wrong token in the header goes
+ * through `limit`; a right one never does.
  */
-export function authenticate(admission: Admission, clock: Clock): RequestHandler {
+export function authenticate(
+  admission: Admission,
+  clock: Clock,
+  limit: RequestHandler,
+): RequestHandler {
   const { adminToken } = admission
   if (adminToken === undefined) return refuseForeignNames
   return (req, res, next) => {
@@ -21,14 +26,23 @@ export function authenticate(admission: Admission, clock: Clock): RequestHandler
     const isReading = req.method === 'GET' || req.method === 'HEAD'
     const cookie = readCookie(req.headers.cookie, SESSION_COOKIE)
     if (isReading && isSession(cookie, adminToken, clock.now().getTime())) return next()
-    if (isReading && isPage(req)) return sendLogin(res, { next: req.originalUrl })
-    throw new Problem('unauthorized', {
-      detail: isReading
-        ? 'Send the token as "Authorization: Bearer …".'
-        : 'Send the token as "Authorization: Bearer …": a session in a browser may only read.',
-      headers: { 'WWW-Authenticate': 'Bearer realm="jadwal"' },
+    if (!req.headers.authorization) return refuse(req, res)
+    return limit(req, res, (error?: unknown) => {
+      if (error === undefined) refuse(req, res)
+      else next(error)
     })
   }
+}
+
+function refuse(req: Request, res: Response): void {
+  const isReading = req.method === 'GET' || req.method === 'HEAD'
+  if (isReading && isPage(req)) return sendLogin(res, { next: req.originalUrl })
+  throw new Problem('unauthorized', {
+    detail: isReading
+      ? 'Send the token as "Authorization: Bearer …".'
+      : 'Send the token as "Authorization: Bearer …": a session in a browser may only read.',
+    headers: { 'WWW-Authenticate': 'Bearer realm="jadwal"' },
+  })
 }
 
 function hasToken(req: Request, token: string | undefined): boolean {

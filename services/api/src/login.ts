@@ -1,6 +1,12 @@
 import type { Clock } from '@jadwal/domain'
 import { sameSecret } from '@jadwal/runtime'
-import { type Response, type Router, Router as createRouter, urlencoded } from 'express'
+import {
+  type RequestHandler,
+  type Response,
+  type Router,
+  Router as createRouter,
+  urlencoded,
+} from 'express'
 import { z } from 'zod'
 import type { Admission } from './api-deps.ts'
 import { html } from './html.ts'
@@ -9,10 +15,10 @@ import { makeSession, SESSION_COOKIE, SESSION_MS } from './session.ts'
 
 const LoginForm = z.object({ token: z.string().catch(''), next: z.string().catch('/') })
 
-/** `POST /login` makes a session out of the token, `POST /logout` ends it. */
-export function loginRoutes(admission: Admission, clock: Clock): Router {
+/** `POST /login` makes a session out of the token, at most so often as `limit` lets; `POST /logout` ends it. */
+export function loginRoutes(admission: Admission, clock: Clock, limit: RequestHandler): Router {
   const router = createRouter()
-  router.post('/login', urlencoded({ extended: false, limit: '8kb' }), (req, res) => {
+  router.post('/login', limit, urlencoded({ extended: false, limit: '8kb' }), (req, res) => {
     const form = LoginForm.parse(req.body ?? {})
     const next = localPath(form.next)
     if (admission.adminToken === undefined) return res.redirect(303, next)

@@ -10,6 +10,7 @@ const KINDS = {
   'unsupported-media-type': [415, 'The body must be JSON'],
   'unknown-job': [422, 'No such job'],
   'invalid-payload': [422, 'The payload does not fit the job'],
+  'too-many-failures': [429, 'Too many wrong tokens'],
   internal: [500, 'Something went wrong on this side'],
   'redis-unavailable': [503, 'Redis does not answer'],
   'history-unavailable': [503, 'The history does not answer'],
