@@ -3,18 +3,22 @@ import type { RunError } from '@jadwal/domain'
 const MAX_TEXT_LENGTH = 8 * 1024
 const MAX_NAME_LENGTH = 200
 
-/** What is kept of anything that was thrown: bounded, with its causes under its stack. */
-export function runError(thrown: unknown): RunError {
+/** What is kept of anything that was thrown: masked if asked, bounded, with its causes under its stack. */
+export function runError(
+  thrown: unknown,
+  mask: (text: string) => string = (text) => text,
+): RunError {
+  const kept = (text: string, maxLength?: number): string => cut(mask(text), maxLength)
   if (!(thrown instanceof Error))
-    return { name: 'Error', message: cut(`thrown: ${asText(thrown)}`) }
+    return { name: 'Error', message: kept(`thrown: ${asText(thrown)}`) }
   const stack = stackWithCauses(thrown)
   const code = 'code' in thrown ? thrown.code : undefined
   return {
-    name: cut(asText(thrown.name) || 'Error', MAX_NAME_LENGTH),
-    message: cut(asText(thrown.message)),
-    ...(stack === '' ? {} : { stack: cut(stack) }),
+    name: kept(asText(thrown.name) || 'Error', MAX_NAME_LENGTH),
+    message: kept(asText(thrown.message)),
+    ...(stack === '' ? {} : { stack: kept(stack) }),
     ...(typeof code === 'string' || typeof code === 'number'
-      ? { code: cut(String(code), MAX_NAME_LENGTH) }
+      ? { code: kept(String(code), MAX_NAME_LENGTH) }
       : {}),
   }
 }

@@ -1,6 +1,7 @@
 import type { StartedRun } from '@jadwal/queue'
 import type { Logger } from '@jadwal/runtime'
 import { type AnyJob, type JobContext, type JobLog, TimeoutError } from '@jadwal/sdk'
+import { type Mask, maskedLog, maskValue } from './secret-mask.ts'
 
 /** How long a handler may take to end after its signal was aborted; then the worker goes on without it. */
 const AFTER_TIMEOUT_MS = 5_000
@@ -19,6 +20,8 @@ export interface AttemptFacts {
   run: StartedRun
   job: AnyJob
   log: Logger
+  /** Hides the secrets of the payload in what the handler logs and tells. */
+  mask: Mask | undefined
   /** On the monotonic clock, like all times in here. */
   startedMs: number
 }
@@ -39,18 +42,20 @@ export class Attempt implements JobContext {
   /** Whether the history was told that it runs. */
   announced = false
   readonly #log: Logger
+  readonly #mask: Mask | undefined
   #ownLog: JobLog | undefined
   #controller: AbortController | undefined
   #interruption: Interruption | undefined
   #settle: ((end: AttemptEnd) => void) | undefined
 
-  constructor({ run, job, log, startedMs }: AttemptFacts) {
+  constructor({ run, job, log, mask, startedMs }: AttemptFacts) {
     this.run = run
     this.job = job
     this.startedMs = startedMs
     this.timeoutMs = run.message.timeoutMs ?? job.timeoutMs
     this.nextCheckMs = startedMs + this.timeoutMs
     this.#log = log
+    this.#mask = mask
     const { tick } = run.message
     if (tick) {
       this.tickAt = new Date(tick.at)
@@ -75,16 +80,12 @@ export class Attempt implements JobContext {
   }
 
   get log(): JobLog {
-    this.#ownLog ??= this.#log.child({
-      run: this.run.id,
-      job: this.job.name,
-      attempt: this.run.attempt,
-    })
+    this.#ownLog ??= this.#openLog()
     return this.#ownLog
   }
 
   async progress(value: unknown): Promise<void> {
-    await this.run.progress(value)
+    await this.run.progress(this.#mask ? maskValue(value, this.#mask) : value)
   }
 
   /** Calls the handler. Resolves when it has ended, or was told to and did not within its time. */
@@ -125,6 +126,12 @@ export class Attempt implements JobContext {
     if (this.#interruption) this.#end(this.#interrupted())
     else this.interrupt('timeout', nowMs)
     return this.nextCheckMs
+  }
+
+  #openLog(): JobLog {
+    const facts = { run: this.run.id, job: this.job.name, attempt: this.run.attempt }
+    const log = this.#log.child(facts)
+    return this.#mask ? maskedLog(log, this.#mask) : log
   }
 
   #returned(value: unknown): void {

@@ -4,6 +4,7 @@ import type { StartedRun } from '@jadwal/queue'
 import type { Logger } from '@jadwal/runtime'
 import type { AnyJob } from '@jadwal/sdk'
 import { Attempt, type AttemptEnd } from './attempt.ts'
+import type { AttemptInput } from './check-payload.ts'
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
@@ -35,9 +36,15 @@ export class AttemptsInHand {
   }
 
   /** Makes an attempt: calls the job's handler and waits for its end. */
-  async make(run: StartedRun, job: AnyJob, payload: unknown): Promise<AttemptEnd> {
+  async make(run: StartedRun, job: AnyJob, { payload, mask }: AttemptInput): Promise<AttemptEnd> {
     if (this.#stopping) return { kind: 'drained' }
-    const attempt = new Attempt({ run, job, log: this.#log, startedMs: this.#clock.monotonicMs() })
+    const attempt = new Attempt({
+      run,
+      job,
+      mask,
+      log: this.#log,
+      startedMs: this.#clock.monotonicMs(),
+    })
     this.#attempts.add(attempt)
     this.#lookAt(attempt.nextCheckMs)
     const end = await (run.attempt === 1

@@ -3,8 +3,16 @@ import { runError } from '@jadwal/queue'
 import type { AnyJob } from '@jadwal/sdk'
 import type { z } from 'zod'
 import { withSecrets } from './payload-secrets.ts'
+import { type Mask, maskOf } from './secret-mask.ts'
 
-export type CheckedPayload = { payload: unknown } | { refused: RunEnd }
+/** What an attempt is made with. */
+export interface AttemptInput {
+  payload: unknown
+  /** Hides the secrets that were put into the payload; undefined when there are none. */
+  mask: Mask | undefined
+}
+
+export type CheckedPayload = AttemptInput | { refused: RunEnd }
 
 /** What the handler gets: the payload with its secrets, as the job's schema parses it. */
 export function checkPayload(
@@ -13,33 +21,40 @@ export function checkPayload(
   secrets: ReadonlyMap<string, string>,
 ): CheckedPayload | Promise<CheckedPayload> {
   let payload = run.message.payload
+  let mask: Mask | undefined
   if (run.payloadText.includes('"secret"')) {
     try {
-      payload = withSecrets(payload, secrets)
+      const used = new Set<string>()
+      payload = withSecrets(payload, secrets, used)
+      mask = maskOf(used)
     } catch (error) {
       return { refused: { kind: 'dead', reason: 'permanent', error: runError(error) } }
     }
   }
   try {
-    return checked(job.payload.safeParse(payload))
+    return checked(job.payload.safeParse(payload), mask)
   } catch {
     // A schema with asynchronous parts can't be asked synchronously.
-    return job.payload.safeParseAsync(payload).then(checked, (error: unknown) => ({
-      refused: { kind: 'dead', reason: 'invalid-payload', error: runError(error) },
-    }))
+    return job.payload.safeParseAsync(payload).then(
+      (result) => checked(result, mask),
+      (error: unknown) => ({
+        refused: { kind: 'dead', reason: 'invalid-payload', error: runError(error, mask) },
+      }),
+    )
   }
 }
 
-function checked(result: z.ZodSafeParseResult<unknown>): CheckedPayload {
-  return result.success ? { payload: result.data } : { refused: invalid(result.error) }
+function checked(result: z.ZodSafeParseResult<unknown>, mask: Mask | undefined): CheckedPayload {
+  return result.success ? { payload: result.data, mask } : { refused: invalid(result.error, mask) }
 }
 
-/** Names each bad field but no value: one may be a secret. */
-function invalid(error: z.ZodError): RunEnd {
+/** Names each bad field but no value, unless the schema's own message does: one may be a secret. */
+function invalid(error: z.ZodError, mask: Mask | undefined): RunEnd {
   const problems = error.issues.map(({ path, message }) =>
     path.length === 0 ? message : `${path.map(String).join('.')}: ${message}`,
   )
-  const message = `the payload breaks the job's schema: ${problems.join('; ')}`.slice(0, 8_000)
+  const text = `the payload breaks the job's schema: ${problems.join('; ')}`
+  const message = (mask ? mask(text) : text).slice(0, 8_000)
   return {
     kind: 'dead',
     reason: 'invalid-payload',

@@ -25,8 +25,8 @@ export async function executeRun(deps: ExecuteDeps, run: StartedRun): Promise<Ru
   const checking = checkPayload(run, job, deps.secrets)
   const checked = checking instanceof Promise ? await checking : checking
   if ('refused' in checked) return checked.refused
-  const end = await deps.attempts.make(run, job, checked.payload)
-  return judgeAttempt({ run, job }, end, deps.random())
+  const end = await deps.attempts.make(run, job, checked)
+  return judgeAttempt({ run, job, mask: checked.mask }, end, deps.random())
 }
 
 /**

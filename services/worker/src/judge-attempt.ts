@@ -2,18 +2,30 @@ import { DAY, retryDelayMs } from '@jadwal/domain'
 import { resultText, runError, type RunEnd, type StartedRun } from '@jadwal/queue'
 import { type AnyJob, isPermanentError, isRetryLaterError } from '@jadwal/sdk'
 import type { AttemptEnd } from './attempt.ts'
+import { type Mask, maskValue } from './secret-mask.ts'
 
 const LONGEST_WAIT_MS = 30 * DAY
 
-/** What an attempt's end means for its run. `random` is in [0, 1) and decides the jitter. */
+/**
+ * What an attempt's end means for its run. `mask` hides secrets in what is kept of it; `random` is in
+ * [0, 1) and decides the jitter.
+ */
 export function judgeAttempt(
-  { run, job }: { run: Pick<StartedRun, 'failures' | 'message'>; job: AnyJob },
+  {
+    run,
+    job,
+    mask,
+  }: {
+    run: Pick<StartedRun, 'failures' | 'message'>
+    job: AnyJob
+    mask?: Mask | undefined
+  },
   end: AttemptEnd,
   random: number,
 ): RunEnd {
-  if (end.kind === 'returned') return { kind: 'succeeded', result: resultText(end.value) }
+  if (end.kind === 'returned') return { kind: 'succeeded', result: resultOf(end.value, mask) }
   if (end.kind !== 'threw') return end
-  const error = runError(end.error)
+  const error = runError(end.error, mask)
   if (isPermanentError(end.error)) return { kind: 'dead', reason: 'permanent', error }
   const failures = run.failures + 1
   if (failures >= (run.message.attempts ?? job.attempts))
@@ -22,4 +34,13 @@ export function judgeAttempt(
     ? Math.min(Math.round(end.error.delayMs), LONGEST_WAIT_MS)
     : retryDelayMs(job.backoff, failures, random)
   return { kind: 'retry', error, delayMs }
+}
+
+function resultOf(value: unknown, mask: Mask | undefined): string | undefined {
+  if (!mask) return resultText(value)
+  try {
+    return resultText(maskValue(value, mask))
+  } catch (error) {
+    return JSON.stringify({ unserialisable: runError(error, mask).message })
+  }
 }

@@ -133,6 +133,25 @@ test('secrets reach the handler but no fact', async () => {
   expect(dead['error']).toHaveProperty('message', expect.stringContaining('JADWAL_SECRET_ABSENT'))
 })
 
+test('a secret that a handler echoes is in no fact, message or log line', async () => {
+  await using bench = openBench(server.url)
+  const worker = bench.spawn({ JADWAL_SECRET_KEY: 'hunter"22' })
+  await worker.ready
+  const id = await bench.add('echoes', { key: { secret: 'KEY' } })
+  const thrown = await bench.add('echoes', { key: { secret: 'KEY' }, how: 'throw' })
+  const result = { '***': ['Bearer ***'], body: '{"key":"***"}', count: 22 }
+  expect(await bench.reached(id, 'succeeded')).toHaveProperty('result', result)
+  const dead = await bench.reached(thrown, 'dead')
+  expect(dead).toMatchObject({ reason: 'permanent', error: { message: 'refused: ***' } })
+  const letter = await bench.dead.getJob(thrown)
+  expect(letter?.failedReason).toBe('permanent: refused: ***')
+  await worker.waitForLog('the key is ***')
+  await worker.waitForLog('run moved to dead letters')
+  for (const text of [JSON.stringify([dead, letter]), ...worker.logs]) {
+    expect(text).not.toContain('hunter')
+  }
+})
+
 test('an attempt past its timeout has failed, whether its handler listens or not', async () => {
   await using bench = openBench(server.url)
   await bench.work()
