@@ -1,104 +1,10 @@
-import { setTimeout as wait } from 'node:timers/promises'
-import { systemClock } from '@jadwal/domain'
-import { z } from 'zod'
-import { migrate } from './migrate.ts'
+import { migrateCommand } from './migrate-command.ts'
 
 /**
  * The explicit step that brings the schema up to date before the services start:
  * `DATABASE_URL=… node dist/migrate.js`. The address must lead straight to Postgres, not to PgBouncer.
- * Exit codes: 0 done, 69 Postgres did not answer for 30 s, 70 a migration failed, 78 wrong
- * environment, also a database or user that does not exist.
  */
-const EXIT = { done: 0, unavailable: 69, software: 70, config: 78 } as const
-
-const PATIENCE_MS = 30_000
-const PAUSE_MS = 500
-
-const Env = z.object({
-  DATABASE_URL: z
-    .string()
-    .refine(
-      (url) => /^postgres(ql)?:\/\//.test(url) && URL.canParse(url),
-      'must be postgres://user:password@host:port/database',
-    )
-    .default('postgres://127.0.0.1:5432/jadwal'),
-  JADWAL_DB_SCHEMA: z
-    .string()
-    .regex(
-      /^[a-z_][a-z0-9_]{0,62}$/,
-      'must match [a-z_][a-z0-9_]{0,62}: lower-case letters, digits and "_"',
-    )
-    .default('jadwal'),
+process.exitCode = await migrateCommand(process.env, {
+  patienceMs: 30_000,
+  say: (line, stream) => void process[stream].write(`${line}\n`),
 })
-
-process.exitCode = await main(process.env)
-
-async function main(env: NodeJS.ProcessEnv): Promise<number> {
-  // An empty variable counts as unset, as in all services.
-  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
-  const config = Env.safeParse(set)
-  if (!config.success) {
-    const problems = config.error.issues.map((each) => `${each.path.join('.')} ${each.message}`)
-    return complain(`wrong environment: ${problems.join('; ')}`, EXIT.config)
-  }
-  return migratePatiently(config.data.DATABASE_URL, config.data.JADWAL_DB_SCHEMA)
-}
-
-/** Servers of one deployment start side by side, so one that does not answer yet gets half a minute. */
-async function migratePatiently(url: string, schema: string): Promise<number> {
-  const until = systemClock.monotonicMs() + PATIENCE_MS
-  const where = new URL(url)
-  const address = `${where.host}${where.pathname}`
-  for (;;) {
-    try {
-      const done = await migrate({ url, schema, now: systemClock.now() })
-      const what = done.length === 0 ? 'was up to date' : `is up to date, after ${done.join(', ')}`
-      process.stdout.write(`jadwal migrate: schema ${schema} of ${address} ${what}\n`)
-      return EXIT.done
-    } catch (error) {
-      const trouble = judge(error)
-      if (trouble === EXIT.software)
-        return complain(`a migration of ${address} failed: ${reason(error)}`, trouble)
-      if (trouble === EXIT.config)
-        return complain(
-          `Postgres at ${address} refuses DATABASE_URL: ${reason(error)}; it needs an existing database and a user who may create in it`,
-          trouble,
-        )
-      if (systemClock.monotonicMs() > until)
-        return complain(
-          `no answer from Postgres at ${address} (DATABASE_URL) for ${PATIENCE_MS / 1_000} s: ${reason(error)}`,
-          trouble,
-        )
-      await wait(PAUSE_MS)
-    }
-  }
-}
-
-/**
- * 28 wrong user or password, 3D no such database, 42501 no right to create; 08 connection, 53300 too
- * many connections, 57P0x starting up or shutting down, and Node's own ECONNREFUSED and the like.
- */
-function judge(error: unknown): number {
-  const code = codeOf(error)
-  if (/^(28...|3D...|42501)$/.test(code)) return EXIT.config
-  const absent =
-    /^(08...|53300|57P0.|E[A-Z_]{3,})$/.test(code) || /timeout|terminated/i.test(reason(error))
-  return absent ? EXIT.unavailable : EXIT.software
-}
-
-function codeOf(error: unknown): string {
-  const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined
-  return typeof code === 'string' ? code : ''
-}
-
-/** One line for an error; Node's AggregateError of several addresses has no message of its own. */
-function reason(error: unknown): string {
-  if (error instanceof AggregateError && error.message === '')
-    return error.errors.map(reason).join('; ')
-  return error instanceof Error ? error.message || error.name : String(error)
-}
-
-function complain(message: string, code: number): number {
-  process.stderr.write(`jadwal migrate: ${message}\n`)
-  return code
-}
