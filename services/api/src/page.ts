@@ -123,13 +123,13 @@ function runsTable(runs: readonly RunRow[]): Html {
           ${run.state}${run.reason === null ? '' : `, ${run.reason}`}
         </td>
         <td class="number">${run.attempt}</td>
-        <td>${shownInstant(run.enqueued_at.toISOString())}</td>
+        <td>${shownInstant((run.tick_at ?? run.enqueued_at).toISOString())}</td>
         <td class="wrap">${run.error?.message.slice(0, 200) ?? ''}</td>
       </tr>`,
   )
   return table(
     'Latest runs',
-    ['Run', 'Job', 'Schedule', 'State', '#Attempt', 'Enqueued', 'Error'],
+    ['Run', 'Job', 'Schedule', 'State', '#Attempt', 'Tick, or enqueued', 'Error'],
     rows,
   )
 }
