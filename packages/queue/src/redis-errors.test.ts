@@ -49,11 +49,13 @@ test.each([
   expect(redisErrorCode(new Error(message))).toBe(code)
 })
 
+function wrapped(rest: string): Error {
+  return new Error(
+    `ERR Error running script (call to f_${SHA}): @user_script:1: @user_script: 1: ${rest}`,
+  )
+}
+
 test('what a script could not write is told from a mistake in it', () => {
-  const wrapped = (rest: string): Error =>
-    new Error(
-      `ERR Error running script (call to f_${SHA}): @user_script:1: @user_script: 1: ${rest}`,
-    )
   expect(isRedisTrouble(wrapped('-MISCONF Errors writing to the AOF file: No space left'))).toBe(
     true,
   )

@@ -3,7 +3,7 @@ import { DelayedError, type Job as Message, WaitingError, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { bullKey, bullPrefix } from './keys.ts'
 import { OUTCOME_FIELD, readStoredOutcome, writeStoredOutcome } from './outcome-record.ts'
-import { outcomeScript } from './outcome-script.ts'
+import { type Outcome, outcomeScript } from './outcome-script.ts'
 import { OutcomeWriter } from './outcome-writer.ts'
 import { lostTooOften, type RunEnd } from './run-end.ts'
 import { runOutcome } from './run-outcome.ts'
@@ -152,7 +152,8 @@ export class RunWorker {
       case 'retry': {
         const { failures, runAtMs } = next
         const record = { kind: 'retry', attempt: run.attempt, failures, runAtMs } as const
-        await this.#note(run.id, run.token, writeStoredOutcome(record))
+        const { id, token } = run
+        await this.#note({ id, token, stored: writeStoredOutcome(record), facts: '' })
         throw new RetrySignal(undefined, Math.max(0, runAtMs - clock.now().getTime()))
       }
       case 'dead':
@@ -168,17 +169,17 @@ export class RunWorker {
   async #park(
     message: Message<RunMessage>,
     token: string,
-    { delayMs, facts }: { delayMs: number; facts?: string },
+    { delayMs, facts = '' }: { delayMs: number; facts?: string },
   ): Promise<void> {
     const record = { kind: 'parked', attempt: message.attemptsStarted } as const
-    await this.#note(message.id ?? '', token, writeStoredOutcome(record), facts)
+    await this.#note({ id: message.id ?? '', token, stored: writeStoredOutcome(record), facts })
     const dueAtMs = this.#options.clock.now().getTime() + delayMs
     await this.#putBack(() => message.moveToDelayed(dueAtMs, token), new DelayedError())
   }
 
   /** Stores an outcome of which there is nothing, or little, to tell. */
-  async #note(id: string, token: string, stored: string, facts = ''): Promise<void> {
-    const counted = await this.#writer.write({ id, token, stored, facts })
+  async #note(outcome: Outcome): Promise<void> {
+    const counted = await this.#writer.write(outcome)
     if (!counted) throw new WaitingError()
   }
 

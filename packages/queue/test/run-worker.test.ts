@@ -1,5 +1,5 @@
 import { RunFact, systemClock } from '@jadwal/domain'
-import { DeadLetter, keys, type RunEnd, sweepFailed } from '@jadwal/queue'
+import { DeadLetter, keys, type RunEnd } from '@jadwal/queue'
 import { eventually, startTestRedis, type TestRedis } from '@jadwal/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openBench } from './run-bench.ts'
@@ -246,32 +246,4 @@ test('a message of a form from the future is left for a worker that knows it', a
   expect(bench.parked).toEqual([id])
   expect(bench.calls).toEqual([])
   expect(await bench.redis.hget(bench.messageKey(id), 'jo')).toBe('1:parked')
-})
-
-test('what BullMQ gave up becomes a dead letter with a fact, and what had ended just goes', async () => {
-  await using bench = openBench(server.url)
-  const given = await bench.add()
-  const done = await bench.add()
-  await bench.redis.hset(bench.messageKey(given), { ats: 2, failedReason: 'job stalled' })
-  await bench.redis.hset(bench.messageKey(done), { ats: 1, jo: '1:succeeded' })
-  await bench.queue.pause()
-  for (const id of [given, done]) {
-    await bench.redis.lrem(bench.messageKey('wait'), 1, id)
-    await bench.redis.zadd(bench.failedKey, 1, id)
-  }
-  const deps = { redis: bench.redis, prefix: bench.prefix, queue: 'emails', clock: systemClock }
-  const outbox = keys.outboxKey(bench.prefix, 'emails')
-  await bench.redis.set(outbox, 'not a stream')
-  await expect(sweepFailed(deps)).rejects.toThrow('WRONGTYPE')
-  expect(await bench.redis.zscore(bench.failedKey, given)).toBe('1')
-  await bench.redis.del(outbox)
-  expect(await sweepFailed(deps)).toBe(1)
-  expect(await sweepFailed(deps)).toBe(0)
-
-  const facts = await bench.facts()
-  expect(facts).toHaveLength(1)
-  expect(RunFact.parse(facts[0])).toMatchObject({ id: given, state: 'dead', reason: 'exhausted' })
-  const letters = await bench.dead.getJobs(['waiting'])
-  expect(letters.map((letter) => letter.id)).toEqual([given])
-  expect(await bench.redis.exists(bench.messageKey(given), bench.messageKey(done))).toBe(0)
 })

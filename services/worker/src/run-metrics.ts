@@ -93,6 +93,8 @@ export class RunMetrics {
         return
       case 'lost':
         this.#attempts.lost.inc()
+        return
+      case 'parked':
     }
   }
 

@@ -74,9 +74,9 @@ export function openBench(url: string) {
     /** Puts some 4 MB of facts into a queue's outbox. */
     async fillOutbox(name: string): Promise<void> {
       const pipeline = redis.pipeline()
-      const facts = JSON.stringify({ filler: 'x'.repeat(4_000) })
+      const filler = JSON.stringify({ filler: 'x'.repeat(4_000) })
       for (let i = 0; i < 1_000; i += 1)
-        pipeline.xadd(keys.outboxKey(prefix, name), '*', 'facts', facts)
+        pipeline.xadd(keys.outboxKey(prefix, name), '*', 'facts', filler)
       await pipeline.exec()
     },
     /** Sets maxmemory so that what is used now is this part of it. */
