@@ -1,4 +1,4 @@
-import type { JobDescription } from '@jadwal/domain'
+import { HOUR, type JobDescription } from '@jadwal/domain'
 import type { RunEnd, StartedRun } from '@jadwal/queue'
 import type { AnyJob } from '@jadwal/sdk'
 import type { AttemptsInHand } from './attempts-in-hand.ts'
@@ -7,6 +7,8 @@ import { judgeAttempt } from './judge-attempt.ts'
 
 /** How long a run waits for a worker that knows its job, before it is looked at again. */
 const UNKNOWN_HERE_MS = 5_000
+/** After this long no worker is going to come that knows it: no roll-out takes as long. */
+const WAITS_FOR_A_WORKER_MS = HOUR
 
 export interface ExecuteDeps {
   jobs: ReadonlyMap<string, AnyJob>
@@ -31,7 +33,8 @@ export async function executeRun(deps: ExecuteDeps, run: StartedRun): Promise<Ru
 
 /**
  * While a new version is rolled out, only some workers know what it adds: as long as the catalogue has
- * the job on this queue, another worker can do it. Nothing is known when it can't be read.
+ * the job on this queue, another worker can do it. The catalogue never forgets a job, so the wait has
+ * an end. Nothing is known when it can't be read.
  */
 async function unknownJob(deps: ExecuteDeps, run: StartedRun): Promise<RunEnd> {
   const parked = { kind: 'parked', delayMs: UNKNOWN_HERE_MS } as const
@@ -41,11 +44,13 @@ async function unknownJob(deps: ExecuteDeps, run: StartedRun): Promise<RunEnd> {
   } catch {
     return parked
   }
-  if (published?.queue === run.queue) return parked
+  const waits = run.startedAtMs - run.dueAtMs < WAITS_FOR_A_WORKER_MS
+  if (published?.queue === run.queue && waits) return parked
   const job = JSON.stringify(run.job)
-  const message = published
-    ? `the job ${job} is served from the queue ${published.queue} now, no longer from ${run.queue}`
-    : `no job ${job} is served from the queue ${run.queue}`
+  const message =
+    published && published.queue !== run.queue
+      ? `the job ${job} is served from the queue ${published.queue} now, no longer from ${run.queue}`
+      : `no job ${job} is served from the queue ${run.queue}`
   return {
     kind: 'dead',
     reason: 'unknown-job',
