@@ -99,7 +99,7 @@ async function measureDue(): Promise<number[]> {
     if (late < 20_000) lateMs.push(late)
     const cpuMs = (cpuSeconds(leading.pid) - cpuBefore) * 1_000
     process.stderr.write(
-      `last of ${schedules} in its queue after ${late} ms (leader ${cpuMs} ms CPU)\n`,
+      `last of ${schedules} in its queue after ${late} ms (leader ${cpuMs.toFixed(0)} ms CPU)\n`,
     )
   }
   process.stderr.write(`leader of ${schedules}: ${residentMiB(leading.pid).toFixed(0)} MiB\n`)
