@@ -16,8 +16,9 @@ async function setup() {
   const prefix = `candidate-${randomUUID()}`
   /** A candidate whose wall clock is ahead of that of Redis. */
   const candidate = async (instance: string, aheadMs: number) => {
-    const [seconds] = await redis.time()
-    const clock = new FakeClock(Number(seconds) * 1_000 + aheadMs)
+    const [seconds, micros] = await redis.time()
+    const redisMs = Number(seconds) * 1_000 + Number(micros) / 1_000
+    const clock = new FakeClock(redisMs + aheadMs)
     const redisClock = new RedisClock(redis, clock)
     await redisClock.measure()
     const lease = new Lease(redis, clock, { prefix, leaseMs: LEASE_MS, instance })
