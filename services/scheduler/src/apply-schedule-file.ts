@@ -7,7 +7,10 @@ import type { Catalogue } from './catalogue.ts'
 import { checkAgainstCatalogue, loadScheduleFile, unknownJobs } from './schedule-file.ts'
 
 /** How long a start waits for workers that start at the same time to publish their jobs. */
-const CATALOGUE_MS = 20_000
+const FIRST_JOBS_MS = 20_000
+/** And for further ones, when some have been published. */
+const MORE_JOBS_MS = 5_000
+const LOOK_EACH_MS = 500
 
 export interface ApplyDeps {
   db: Db
@@ -52,9 +55,10 @@ export async function applyScheduleFile(deps: ApplyDeps, path: string): Promise<
 
 async function waitForJobs(deps: ApplyDeps, known: () => boolean): Promise<void> {
   const { catalogue, redis, prefix, stop } = deps
-  for (let waitedMs = 0; waitedMs < CATALOGUE_MS && !stop.aborted; waitedMs += 500) {
+  for (let waitedMs = 0; !stop.aborted; waitedMs += LOOK_EACH_MS) {
     await catalogue.refresh(redis, prefix)
-    if (known()) return
-    await sleep(500, stop)
+    const longestMs = catalogue.names().length > 0 ? MORE_JOBS_MS : FIRST_JOBS_MS
+    if (known() || waitedMs >= longestMs) return
+    await sleep(LOOK_EACH_MS, stop)
   }
 }
