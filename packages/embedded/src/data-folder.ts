@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { ConfigError } from '@jadwal/runtime'
 import { unprivilegedUser } from './unprivileged-user.ts'
 
 /** The places in the data folder. */
@@ -17,10 +18,17 @@ export interface DataFolder {
   secret(name: string): string
 }
 
+/** Makes the data folder where it is missing. Throws `ConfigError` when it can't be written to. */
 export function openDataFolder(path: string): DataFolder {
-  mkdirSync(join(path, 'logs'), { recursive: true, mode: 0o700 })
-  // As root, Postgres runs as nobody and has to get through to its own folder.
-  chmodSync(path, unprivilegedUser() ? 0o711 : 0o700)
+  try {
+    makeFolders(join(path, 'logs'))
+    // As root, Postgres runs as nobody and has to get through to its own folder.
+    chmodSync(path, unprivilegedUser() ? 0o711 : 0o700)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    const problem = `must be a folder that can be written to (${reason})`
+    throw new ConfigError([{ variable: 'JADWAL_DATA', value: path, problem }])
+  }
   return {
     path,
     lock: join(path, 'supervisor.json'),
@@ -32,6 +40,13 @@ export function openDataFolder(path: string): DataFolder {
     logFile: (server) => join(path, 'logs', `${server}.log`),
     secret: (name) => readOrMake(join(path, name)),
   }
+}
+
+/** Step by step: Node's own recursive mkdir never returns where a file system has no room for folders, as in /proc. */
+function makeFolders(path: string): void {
+  const parent = dirname(path)
+  if (parent !== path && !existsSync(parent)) makeFolders(parent)
+  if (!existsSync(path)) mkdirSync(path, { mode: 0o700 })
 }
 
 function readOrMake(file: string): string {

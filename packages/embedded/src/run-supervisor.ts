@@ -15,14 +15,15 @@ import { openTerminal, type Terminal } from './terminal.ts'
 export async function runSupervisor(env: NodeJS.ProcessEnv, projectRoot: string): Promise<number> {
   const terminal = openTerminal(process.stdout)
   let config: SupervisorConfig
+  let data: DataFolder
   try {
     config = readConfig(env, projectRoot)
+    data = openDataFolder(config.dataFolder)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     terminal.say(`wrong environment\n${error.message}`)
     return EXIT.config
   }
-  const data = openDataFolder(config.dataFolder)
   const end = listenForEnd({
     watchParent: env['npm_lifecycle_event'] === 'start',
     onHurry: () => terminal.say('asked again to stop, hurrying'),
