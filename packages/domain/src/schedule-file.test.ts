@@ -122,3 +122,23 @@ test('tells every problem of every schedule at once', () => {
     'schedules.b.attempts',
   ])
 })
+
+test('what would be dropped in silence, or can not be kept, is a problem', () => {
+  const every = { job: 'a', every: '1m' }
+  expect(
+    problems(
+      JSON.parse('{ "version": 1, "schedules": { "__proto__": { "job": "a", "every": "1m" } } }'),
+    ),
+  ).toEqual(['schedules.__proto__: is not a name that a schedule can have'])
+  expect(
+    problems({ version: 1, schedules: { a: { ...every, payload: { name: '\ud800' } } } })[0],
+  ).toContain('surrogate')
+  const cyclic: Record<string, unknown> = {}
+  cyclic['self'] = cyclic
+  expect(problems({ version: 1, schedules: { a: { ...every, payload: cyclic } } })[0]).toContain(
+    'contains itself',
+  )
+  expect(problems({ version: 1, schedules: { a: { ...every, payload: { face: '😀' } } } })).toEqual(
+    [],
+  )
+})

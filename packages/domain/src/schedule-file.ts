@@ -33,6 +33,9 @@ export function readScheduleFile(document: unknown): ScheduleFileResult {
   }
   const { schedules: written, prune } = shape.data
   const { defaults, problems } = readDefaults(shape.data.defaults)
+  // zod leaves this one key out of records without a word.
+  if (Object.hasOwn(Object(Reflect.get(Object(document), 'schedules')), '__proto__'))
+    problems.push('schedules.__proto__: is not a name that a schedule can have')
   const schedules: ScheduleFile['schedules'] = []
   for (const [name, fields] of Object.entries(written)) {
     const input = { ...defaultsFor(defaults, fields), ...fields }

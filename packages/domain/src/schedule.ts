@@ -45,9 +45,12 @@ const CronExpression = z.string().check((ctx) => {
 const MAX_PAYLOAD_BYTES = 64 * 1024
 
 const SchedulePayload = z.record(z.string(), z.unknown()).check((ctx) => {
-  const json = JSON.stringify(ctx.value)
+  const json = asJson(ctx.value)
   const bytes = new TextEncoder().encode(json).length
   const fail = (message: string) => ctx.issues.push({ code: 'custom', message, input: ctx.value })
+  if (json === '') fail('must be what JSON can hold, without a part that contains itself')
+  // JSON.stringify escapes halves of surrogate pairs and nothing else of their range.
+  if (/(^|[^\\])(\\\\)*\\ud[89a-f]/.test(json)) fail('must not contain half a surrogate pair')
   if (bytes > MAX_PAYLOAD_BYTES)
     fail(`has ${bytes} bytes as JSON, at most ${MAX_PAYLOAD_BYTES} are allowed`)
   // Postgres can't store it, and an escaped backslash before it makes it plain text.
@@ -112,6 +115,15 @@ export const ScheduleSpec = z
     if (startsAt && endsAt && Date.parse(endsAt) <= Date.parse(startsAt))
       fail('endsAt', 'must be later than startsAt')
   })
+/** Empty when JSON can't hold it. */
+function asJson(value: unknown): string {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return ''
+  }
+}
+
 /** Of a schedule, what the file says, parsed. */
 export type ScheduleSpec = z.output<typeof ScheduleSpec>
 /** Of a schedule, what the file says, as written. */

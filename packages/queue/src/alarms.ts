@@ -5,6 +5,7 @@ import { openRedis, producerConnection, workerConnection } from './connections.t
 import type { Redis } from 'ioredis'
 import { bullKey, bullPrefix } from './keys.ts'
 import { QueueOpener } from './open-queue.ts'
+import { isRedisError } from './redis-errors.ts'
 
 /**
  * The repeatable messages of the queue `ticks`: one BullMQ job scheduler per distinct cadence. A
@@ -17,6 +18,17 @@ import { QueueOpener } from './open-queue.ts'
 const OVERDUE_MS = 5_000
 /** When a cadence has no next tick, or can't be read: an alarm that wakes nobody for long. */
 const FAR_MS = 24 * 60 * 60 * 1_000
+const REST_MS = 2_000
+/** What Redis says while it takes no writes. */
+const REFUSALS = new Set([
+  'OOM',
+  'MISCONF',
+  'READONLY',
+  'NOREPLICAS',
+  'LOADING',
+  'MASTERDOWN',
+  'BUSY',
+])
 
 export interface AlarmsOptions {
   url: string
@@ -71,7 +83,18 @@ export class Alarms {
         settings: { repeatStrategy },
       },
     )
-    this.#worker.on('error', onError)
+    this.#worker.on('error', (error) => {
+      onError(error)
+      if (isRedisError(error, REFUSALS)) this.#rest()
+    })
+  }
+
+  /** BullMQ asks a Redis that refuses to write again without a pause. Nothing is lost while it rests. */
+  #rest(): void {
+    const worker = this.#worker
+    if (!worker || worker.isPaused()) return
+    void worker.pause(true)
+    setTimeout(() => void worker.resume(), REST_MS).unref()
   }
 
   /** Stops at once: a gentle close never returns while Redis is away, and nothing is lost by a hard one. */

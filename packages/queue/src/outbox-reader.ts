@@ -66,13 +66,25 @@ export class OutboxReader {
     return this.#interrupted
   }
 
-  /** Looks for queues that are new, and prepares their outboxes. To be called before the first read. */
+  /**
+   * Looks for queues that are new, and prepares their outboxes. To be called before the first read and
+   * now and then. An outbox that can't be prepared (a Redis that is full makes no group) is left for
+   * the next time, and rejects the call, but keeps no other from being read.
+   */
   async findOutboxes(): Promise<void> {
     const queues = [SCHEDULER, ...(await listQueues(this.#redis, this.#prefix))]
     const found = queues.map((queue) => [outboxKey(this.#prefix, queue), queue] as const)
     const fresh = found.filter(([key]) => !this.#outboxes.has(key))
-    await this.#makeGroups(fresh.map(([key]) => key))
-    for (const [key, queue] of fresh) this.#outboxes.set(key, queue)
+    const failures: unknown[] = []
+    for (const [key, queue] of fresh) {
+      try {
+        await this.#makeGroups([key])
+        this.#outboxes.set(key, queue)
+      } catch (error) {
+        failures.push(error)
+      }
+    }
+    if (failures.length > 0) throw failures[0]
   }
 
   /** Entries that no reader has had; waits up to `blockMs` for the first, not at all without it. */

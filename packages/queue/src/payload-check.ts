@@ -2,6 +2,9 @@ import { isSecretRef, type JobDescription } from '@jadwal/domain'
 import { type ErrorObject, Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 
+/** Who reads them mends them a few at a time. */
+const MOST_PROBLEMS = 20
+
 /** What is wrong with one field of a payload. */
 export interface PayloadProblem {
   /** Dotted path, such as `payload.to`. */
@@ -18,15 +21,21 @@ export class PayloadCheck {
   readonly #compiled = new Map<string, { schema: string; validate: ValidateFunction | undefined }>()
 
   /**
-   * Every field of a payload that does not fit the job. What a reference to a secret stands for is
-   * left to the worker.
+   * The fields of a payload that do not fit the job, the first ones when there are very many. What a
+   * reference to a secret stands for is left to the worker.
    */
   problems(job: JobDescription, payload: unknown): PayloadProblem[] {
     const validate = this.#validatorOf(job)
     if (!validate || validate(payload)) return []
-    return (validate.errors ?? [])
-      .filter((error) => !isOwedToSecret(error, payload))
-      .map(payloadProblem)
+    const problems: PayloadProblem[] = []
+    for (const error of validate.errors ?? []) {
+      if (isOwedToSecret(error, payload)) continue
+      if (problems.length === MOST_PROBLEMS) {
+        return [...problems, { field: 'payload', message: 'has further problems' }]
+      }
+      problems.push(payloadProblem(error))
+    }
+    return problems
   }
 
   #validatorOf(job: JobDescription): ValidateFunction | undefined {

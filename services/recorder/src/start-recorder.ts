@@ -45,7 +45,6 @@ export async function startRecorder(
         unavailable('Postgres', 'DATABASE_URL', database.url),
       ),
     ])
-    await reader.findOutboxes()
   } catch (error) {
     await lifecycle.close()
     throw error
@@ -54,6 +53,7 @@ export async function startRecorder(
   const registry = createRegistry()
   const metrics = new RecorderMetrics(registry)
   const waiting = rateLimitedErrors(log, 'facts are waiting: they can not be recorded now')
+  await reader.findOutboxes().catch(waiting)
   const recording = new Recording({ db, reader, metrics, log, waiting }, config, hurry)
   lifecycle.onClose('recording', () =>
     recording.finish(config.graceMs, () => {

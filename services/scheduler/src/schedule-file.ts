@@ -22,9 +22,18 @@ export async function loadScheduleFile(path: string): Promise<ScheduleFile> {
       ),
     )
   }
-  const result = readScheduleFile(document.toJS())
+  const result = readScheduleFile(toPlain(path, document))
   if (!result.ok) throw wrong(path, result.problems)
   return result.file
+}
+
+/** The document as plain values. A few lines of anchors can stand for more than a memory holds. */
+function toPlain(path: string, document: ReturnType<typeof parseDocument>): unknown {
+  try {
+    return document.toJS()
+  } catch (error) {
+    throw wrong(path, [error instanceof Error ? error.message : String(error)])
+  }
 }
 
 /** Checks jobs and payloads of a schedule file against the catalogue. Throws `ConfigError`. */
