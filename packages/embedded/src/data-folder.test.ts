@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ConfigError } from '@jadwal/runtime'
@@ -17,6 +17,17 @@ test('a data folder is made with all that leads to it, and keeps its secrets', (
   expect(statSync(join(path, 'logs')).isDirectory()).toBe(true)
   expect(statSync(join(path, 'admin-token')).mode & 0o777).toBe(0o600)
   expect(openDataFolder(path).secret('admin-token')).toBe(secret)
+})
+
+test('an empty file holds no secret: it is made anew', () => {
+  const path = emptyFolder()
+  for (const text of ['', ' \n']) {
+    writeFileSync(join(path, 'admin-token'), text)
+    const secret = openDataFolder(path).secret('admin-token')
+    expect(secret).toMatch(/^[\w-]{32}$/)
+    expect(openDataFolder(path).secret('admin-token')).toBe(secret)
+  }
+  expect(readdirSync(path).toSorted()).toEqual(['admin-token', 'logs'])
 })
 
 test('a place that takes no folder is refused with its name', () => {

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { ConfigError } from '@jadwal/runtime'
 import { unprivilegedUser } from './unprivileged-user.ts'
+import { readIfThere, writeWhole } from './whole-file.ts'
 
 /** The places in the data folder. */
 export interface DataFolder {
@@ -49,12 +50,11 @@ function makeFolders(path: string): void {
   if (!existsSync(path)) mkdirSync(path, { mode: 0o700 })
 }
 
+/** An empty file holds no secret. */
 function readOrMake(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').trim()
-  } catch {
-    const secret = randomBytes(24).toString('base64url')
-    writeFileSync(file, `${secret}\n`, { mode: 0o600 })
-    return secret
-  }
+  const kept = readIfThere(file)?.trim()
+  if (kept) return kept
+  const secret = randomBytes(24).toString('base64url')
+  writeWhole(file, `${secret}\n`)
+  return secret
 }

@@ -14,6 +14,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import pg from 'pg'
 import type { PostgresBinaries } from './postgres-binaries.ts'
 import { isReachableByAll, reachableFolder, unprivilegedUser } from './unprivileged-user.ts'
 
@@ -87,6 +88,27 @@ export async function initCluster(
   const settings = join(folder, 'postgresql.conf')
   writeFileSync(settings, `${readFileSync(settings, 'utf8')}${SETTINGS}`)
   writeFileSync(done, '')
+}
+
+/** Sets the superuser's password of a cluster that does not run; Postgres' single-user mode asks for none. */
+export async function setPassword(
+  folder: string,
+  binaries: PostgresBinaries,
+  password: string,
+): Promise<void> {
+  const running = promisify(execFile)(
+    binaries.postgres,
+    ['--single', '-D', folder, '-c', 'log_min_error_statement=panic', 'postgres'],
+    { cwd: '/', env: cleanEnv(), ...unprivilegedUser() },
+  )
+  running.child.stdin?.on('error', () => {})
+  running.child.stdin?.end(`ALTER ROLE postgres PASSWORD ${pg.escapeLiteral(password)}\n`)
+  try {
+    await running
+  } catch (error) {
+    const message = `the password of the Postgres in ${folder} is lost and could not be set anew`
+    throw new Error(`${message}: ${String(error)}`, { cause: error })
+  }
 }
 
 /** Written when a cluster is whole. */

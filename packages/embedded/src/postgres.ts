@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { onFreePort } from './free-port.ts'
 import { findPostgresBinaries, type PostgresBinaries } from './postgres-binaries.ts'
-import { cleanEnv, initCluster, makeClusterFolder } from './postgres-folder.ts'
+import { cleanEnv, initCluster, makeClusterFolder, setPassword } from './postgres-folder.ts'
 import {
   identifyProcess,
   type ProcessIdentity,
@@ -20,7 +20,7 @@ export interface PostgresOptions {
   folder: string
   /** First port to try; absent: any free one. */
   port?: number
-  /** Of the superuser `postgres`; must stay the same for the same folder. */
+  /** Of the superuser `postgres`; one that the cluster does not know becomes its new one. */
   password: string
   /** Database that is made when absent. */
   database: string
@@ -49,13 +49,37 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
   const folder = makeClusterFolder(options.folder)
   await stopLeftover(folder)
   await initCluster(folder, binaries, options.password)
-  return onFreePort(options.port ?? 0, async (port) => {
-    const server = await launch({ ...options, folder, port }, binaries)
-    const address = `postgres://postgres:${encodeURIComponent(options.password)}@127.0.0.1:${port}`
-    await createDatabase(server, `${address}/postgres`, options.database)
-    const url = `${address}/${options.database}`
-    return { url, port, server, stop: () => stopPostgres(server.identity) }
-  })
+  const start = () =>
+    onFreePort(options.port ?? 0, (port) => startOn({ ...options, folder, port }, binaries))
+  try {
+    return await start()
+  } catch (error) {
+    if (!isWrongPassword(error)) throw error
+    // Who may write the folder may set the password: a lost one locks nobody out.
+    await setPassword(folder, binaries, options.password)
+    return start()
+  }
+}
+
+async function startOn(
+  options: PostgresOptions & { port: number },
+  binaries: PostgresBinaries,
+): Promise<EmbeddedPostgres> {
+  const { port, password, database } = options
+  const server = await launch(options, binaries)
+  const stop = () => stopPostgres(server.identity)
+  const address = `postgres://postgres:${encodeURIComponent(password)}@127.0.0.1:${port}`
+  try {
+    await createDatabase(server, `${address}/postgres`, database)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { url: `${address}/${database}`, port, server, stop }
+}
+
+function isWrongPassword(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '28P01'
 }
 
 function launch(
@@ -105,7 +129,7 @@ async function connect(server: ServerProcess, url: string): Promise<pg.Client> {
       return client
     } catch (error) {
       await client.end().catch(() => {})
-      if (performance.now() > deadline) throw error
+      if (isWrongPassword(error) || performance.now() > deadline) throw error
       await delay(20)
     }
   }

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { parseIfWhole } from './whole-file.ts'
 
 /** A process, and not another one that later got the same pid. */
 export interface ProcessIdentity {
@@ -15,6 +16,19 @@ export async function identifyProcess(pid: number): Promise<ProcessIdentity | un
   const startedAt =
     process.platform === 'linux' ? await startedAtInProc(pid) : await startedAtInPs(pid)
   return startedAt === undefined ? undefined : { pid, startedAt }
+}
+
+/** The identity in a file's text; undefined when the text is damaged. */
+export function parseIdentity(text: string): ProcessIdentity | undefined {
+  const parsed = parseIfWhole(text)
+  return isIdentity(parsed) ? parsed : undefined
+}
+
+/** Whether what a file held is an identity. */
+export function isIdentity(parsed: unknown): parsed is ProcessIdentity {
+  if (typeof parsed !== 'object' || parsed === null) return false
+  const { pid, startedAt } = parsed as Partial<ProcessIdentity>
+  return Number.isInteger(pid) && Number(pid) > 0 && typeof startedAt === 'string'
 }
 
 /** Whether this very process lives. */

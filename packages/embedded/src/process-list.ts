@@ -1,11 +1,12 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import {
   isAlive,
+  isIdentity,
   type ProcessIdentity,
   signalProcess,
   stopProcess,
   waitForEnd,
 } from './process-identity.ts'
+import { parseIfWhole, readIfThere, writeWhole } from './whole-file.ts'
 
 export interface ListedProcess extends ProcessIdentity {
   name: string
@@ -31,9 +32,7 @@ export class ProcessList {
   }
 
   #write(): void {
-    const draft = `${this.#file}.new`
-    writeFileSync(draft, JSON.stringify([...this.#processes.values()]), { mode: 0o600 })
-    renameSync(draft, this.#file)
+    writeWhole(this.#file, JSON.stringify([...this.#processes.values()]))
   }
 }
 
@@ -62,9 +61,6 @@ export async function endLeftovers(
 }
 
 function readList(file: string): ListedProcess[] {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as ListedProcess[]
-  } catch {
-    return []
-  }
+  const listed = parseIfWhole(readIfThere(file) ?? '')
+  return Array.isArray(listed) ? (listed.filter(isIdentity) as ListedProcess[]) : []
 }

@@ -19,7 +19,8 @@ export interface RedisSearch {
   onUnpack?: () => void
 }
 
-const NAMES = ['redis-server', 'valkey-server']
+/** What the program is called. */
+export const REDIS_NAMES = ['redis-server', 'valkey-server']
 const PACKAGES = ['redis-server', 'redis-tools']
 
 /**
@@ -43,7 +44,9 @@ export async function findRedisBinary(search: RedisSearch): Promise<RedisBinary>
 
 function onPath(path: string): string | undefined {
   const folders = path.split(delimiter).filter((folder) => folder !== '')
-  return folders.flatMap((folder) => NAMES.map((name) => join(folder, name))).find(isExecutable)
+  return folders
+    .flatMap((folder) => REDIS_NAMES.map((name) => join(folder, name)))
+    .find(isExecutable)
 }
 
 function isExecutable(file: string): boolean {
@@ -57,7 +60,7 @@ function isExecutable(file: string): boolean {
 
 async function checked(tree: string): Promise<RedisBinary> {
   const file = onPath(['usr/bin', 'usr/sbin'].map((bin) => join(tree, bin)).join(delimiter))
-  if (!file) throw new Error(`the package holds no ${NAMES.join(' or ')}`)
+  if (!file) throw new Error(`the package holds no ${REDIS_NAMES.join(' or ')}`)
   const binary = { file, libraries: libraryFolders(tree) }
   await promisify(execFile)(file, ['--version'], { env: redisEnv(binary) })
   return binary

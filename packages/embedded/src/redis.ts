@@ -1,11 +1,14 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Redis } from 'ioredis'
+import { aofAdvice } from './aof-advice.ts'
 import { onFreePort } from './free-port.ts'
-import { isAlive, type ProcessIdentity, stopProcess } from './process-identity.ts'
-import { type RedisBinary, redisEnv } from './redis-binary.ts'
+import { identifyProcess, parseIdentity, stopProcess } from './process-identity.ts'
+import { findRunningIn } from './process-search.ts'
+import { REDIS_NAMES, type RedisBinary, redisEnv } from './redis-binary.ts'
 import { type ServerProcess, spawnServer } from './server-process.ts'
+import { readIfThere, writeWhole } from './whole-file.ts'
 
 export interface RedisServerOptions {
   binary: RedisBinary
@@ -50,16 +53,24 @@ async function launch(options: RedisServerOptions, port: number): Promise<Embedd
     cwd: options.folder,
     env: redisEnv(options.binary),
   })
-  await writeFile(identityFile(options.folder), JSON.stringify(server.identity))
   const credentials = options.password ? `:${encodeURIComponent(options.password)}@` : ''
   const url = `redis://${credentials}127.0.0.1:${port}`
-  await answers(server, url)
-  return {
-    url,
-    port,
-    server,
-    stop: () => stopProcess(server.identity, 'SIGTERM', STOP_TIMEOUT_MS),
+  const stop = () => stopProcess(server.identity, 'SIGTERM', STOP_TIMEOUT_MS)
+  try {
+    writeWhole(identityFile(options.folder), JSON.stringify(server.identity))
+    await answers(server, url)
+  } catch (error) {
+    await stop()
+    throw advised(error, options)
   }
+  return { url, port, server, stop }
+}
+
+/** The error, with what can be done about it where that is known. */
+function advised(error: unknown, { binary, folder }: RedisServerOptions): unknown {
+  if (!(error instanceof Error)) return error
+  const advice = aofAdvice(error.message, binary, folder)
+  return advice ? new Error(`${error.message}\n${advice}`, { cause: error }) : error
 }
 
 function configOf(options: RedisServerOptions, port: number): string {
@@ -107,8 +118,11 @@ function identityFile(folder: string): string {
 }
 
 async function stopLeftover(folder: string): Promise<void> {
-  const text = await readFile(identityFile(folder), 'utf8').catch(() => undefined)
-  if (text === undefined) return
-  const identity = JSON.parse(text) as ProcessIdentity
-  if (await isAlive(identity)) await stopProcess(identity, 'SIGTERM', STOP_TIMEOUT_MS)
+  const noted = parseIdentity(readIfThere(identityFile(folder)) ?? '')
+  if (noted) await stopProcess(noted, 'SIGTERM', STOP_TIMEOUT_MS)
+  // Two on one append-only file would ruin it: what the note does not name is looked for.
+  for (const pid of findRunningIn(folder, REDIS_NAMES)) {
+    const found = await identifyProcess(pid)
+    if (found) await stopProcess(found, 'SIGTERM', STOP_TIMEOUT_MS)
+  }
 }

@@ -3,6 +3,7 @@ import { banner } from './banner.ts'
 import { readConfig, type SupervisorConfig } from './config.ts'
 import { type DataFolder, openDataFolder } from './data-folder.ts'
 import { type EndSignals, listenForEnd } from './end-signals.ts'
+import { checkHost } from './host-check.ts'
 import { AlreadyRunningError, type StartLock, takeStartLock } from './start-lock.ts'
 import { StartFailedError } from './start-failed-error.ts'
 import { Supervisor } from './supervisor.ts'
@@ -18,6 +19,7 @@ export async function runSupervisor(env: NodeJS.ProcessEnv, projectRoot: string)
   let data: DataFolder
   try {
     config = readConfig(env, projectRoot)
+    await checkHost(config.host)
     data = openDataFolder(config.dataFolder)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error

@@ -1,6 +1,17 @@
 import { randomBytes } from 'node:crypto'
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { identifyProcess, isAlive, type ProcessIdentity } from './process-identity.ts'
+import {
+  closeSync,
+  existsSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { identifyProcess, isAlive, parseIdentity } from './process-identity.ts'
+import { findHolder } from './process-search.ts'
+import { writeWhole } from './whole-file.ts'
 
 /** Another `npm start` runs on this data folder. */
 export class AlreadyRunningError extends Error {
@@ -32,16 +43,22 @@ export async function takeStartLock(file: string): Promise<StartLock> {
   const text = JSON.stringify(self)
   const draft = `${file}.${process.pid}`
   writeFileSync(draft, text, { mode: 0o600 })
+  // Open for as long as the lock is held: so its holder is found even when what it wrote is damaged.
+  const held = openSync(draft, 'r')
   try {
     // A link either appears whole or fails, where a file could be read half written.
     while (!linked(draft, file)) await removeStale(file)
+  } catch (error) {
+    closeSync(held)
+    throw error
   } finally {
     rmSync(draft, { force: true })
   }
   rmSync(stoppingFile(file), { force: true })
   return {
-    markStopping: () => writeFileSync(stoppingFile(file), text),
+    markStopping: () => writeWhole(stoppingFile(file), text),
     release() {
+      closeSync(held)
       rmSync(stoppingFile(file), { force: true })
       if (read(file) === text) rmSync(file, { force: true })
     },
@@ -65,10 +82,12 @@ function linked(from: string, to: string): boolean {
 async function removeStale(file: string): Promise<void> {
   const text = read(file)
   if (text === undefined) return
-  const holder = JSON.parse(text) as ProcessIdentity
-  if (await isAlive(holder)) {
+  const holder = parseIdentity(text)
+  if (holder && (await isAlive(holder))) {
     throw new AlreadyRunningError(holder.pid, read(stoppingFile(file)) === text)
   }
+  const unnamed = holder ? undefined : findHolder(file)
+  if (unnamed) throw new AlreadyRunningError(unnamed, existsSync(stoppingFile(file)))
   const aside = `${file}.${randomBytes(4).toString('hex')}`
   try {
     renameSync(file, aside)

@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, lstatSync, rmSync, statSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { makeTempFolder, PROJECT_ROOT, removeTempFolder } from '@jadwal/testkit'
 import { Redis } from 'ioredis'
@@ -56,6 +65,21 @@ describe('the embedded Postgres', () => {
     await second.stop()
   })
 
+  test('takes a new password where the old one was lost', async () => {
+    const first = await launchPostgres()
+    await query(first.url, 'CREATE TABLE kept AS SELECT 5 AS n')
+    await first.stop()
+    const second = await launchPostgres("it's new")
+    expect(await query(second.url, 'SELECT n FROM kept')).toEqual([{ n: 5 }])
+    await second.stop()
+  })
+
+  test('does not outlive a start that fails', async () => {
+    const settings = { default_transaction_read_only: 'on' }
+    await expect(launchPostgres('geheim', settings)).rejects.toThrow('CREATE DATABASE')
+    expect(existsSync(join(folder, 'postgres', 'postmaster.pid'))).toBe(false)
+  })
+
   test.runIf(asRoot)('does not run as root', async () => {
     const postgres = await launchPostgres()
     expect(statSync(`/proc/${postgres.server.identity.pid}`).uid).toBe(65_534)
@@ -111,6 +135,31 @@ describe('the embedded Redis', () => {
     await next.stop()
   })
 
+  test.runIf(process.platform === 'linux')(
+    'that is left running is found although the note of its process is empty',
+    async () => {
+      const left = await launchRedis()
+      writeFileSync(join(folder, 'redis', 'redis-process.json'), '')
+      const next = await launchRedis()
+      expect(await isAlive(left.server.identity)).toBe(false)
+      await next.stop()
+    },
+  )
+
+  test('says what to do about a damaged append-only file', async () => {
+    const first = await launchRedis()
+    for (const key of ['a', 'b', 'c']) await command(first.url, 'set', key, 'x'.repeat(100))
+    await first.stop()
+    const files = readdirSync(join(folder, 'redis'), { recursive: true, encoding: 'utf8' })
+    const name = files.find((each) => /(incr|appendonly)\.aof$/.test(each)) ?? ''
+    const file = join(folder, 'redis', name)
+    const text = readFileSync(file, 'utf8')
+    writeFileSync(file, `${text.slice(0, text.indexOf('xxx'))}damage${text}`)
+    await expect(launchRedis()).rejects.toThrow(
+      /redis-check-aof --fix .*appendonly\.aof.* empty queue/,
+    )
+  })
+
   test('writes an append-only file and evicts nothing', async () => {
     const redis = await launchRedis()
     expect(await command(redis.url, 'config', 'get', 'appendonly')).toEqual(['appendonly', 'yes'])
@@ -141,12 +190,16 @@ describe('the embedded Redis', () => {
   )
 })
 
-function launchPostgres(password = 'geheim'): Promise<EmbeddedPostgres> {
+function launchPostgres(
+  password = 'geheim',
+  settings: Readonly<Record<string, string>> = {},
+): Promise<EmbeddedPostgres> {
   return startPostgres({
     folder: join(folder, 'postgres'),
     password,
     database: 'jadwal',
     logFile: join(folder, 'postgres.log'),
+    settings,
   })
 }
 

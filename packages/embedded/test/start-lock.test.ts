@@ -36,3 +36,22 @@ test('a holder that is about to end says so', async () => {
   await expect(takeStartLock(file)).rejects.toMatchObject({ stopping: true })
   lock.release()
 })
+
+test.each(['', '{"pid":', 'null', '{}'])('a damaged lock (%j) counts for nothing', async (text) => {
+  const file = join(folder, 'lock')
+  writeFileSync(file, text)
+  const lock = await takeStartLock(file)
+  lock.release()
+  expect(readdirSync(folder)).toEqual([])
+})
+
+test.runIf(process.platform === 'linux')(
+  'a lock that was damaged while it is held still keeps others out',
+  async () => {
+    const file = join(folder, 'lock')
+    const lock = await takeStartLock(file)
+    writeFileSync(file, '')
+    await expect(takeStartLock(file)).rejects.toMatchObject({ pid: process.pid, stopping: false })
+    lock.release()
+  },
+)

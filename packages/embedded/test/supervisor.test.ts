@@ -96,6 +96,13 @@ describe('npm start', () => {
     expect(supervisor.logs.join('\n')).toMatch(/JADWAL_PORT[^]*JADWAL_GRACE_MS/)
   })
 
+  test.each(['999.1.1.1', '192.0.2.1'])('refuses to start on the host %s', async (host) => {
+    await using project = new FakeProject()
+    const supervisor = project.start({ JADWAL_HOST: host })
+    expect(await supervisor.exitCode()).toBe(78)
+    expect(supervisor.logs.join('\n')).toMatch(/JADWAL_HOST must be an address of this machine/)
+  })
+
   test('refuses a data folder on which another one runs, and does it no harm', async () => {
     await using project = new FakeProject()
     const first = project.start()
