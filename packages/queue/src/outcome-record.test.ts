@@ -6,7 +6,8 @@ const OUTCOMES: StoredOutcome[] = [
   { kind: 'dead', attempt: 12 },
   { kind: 'retry', attempt: 3, failures: 2, runAtMs: 1_767_225_600_000 },
   { kind: 'drained', attempt: 2 },
-  { kind: 'parked', attempt: 1 },
+  { kind: 'parked', attempt: 1, lost: 0 },
+  { kind: 'parked', attempt: 4, lost: 2 },
 ]
 
 test('a stored outcome reads back as it was written', () => {
@@ -16,7 +17,7 @@ test('a stored outcome reads back as it was written', () => {
 })
 
 test('what is no outcome counts as none', () => {
-  for (const text of [null, '', 'x:dead', '1:lost', '1:retry:2']) {
+  for (const text of [null, '', 'x:dead', '1:lost', '1:parked:', '1:drained:1', '1:retry:2']) {
     expect(readStoredOutcome(text)).toBeUndefined()
   }
 })

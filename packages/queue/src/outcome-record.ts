@@ -6,27 +6,35 @@ export type StoredOutcome =
   | { kind: 'succeeded' | 'dead'; attempt: number }
   /** `failures` is how many the run has with this one; BullMQ's own count lags until it was told. */
   | { kind: 'retry'; attempt: number; failures: number; runAtMs: number }
-  /** Put back: by a worker that stopped, or for one that knows the form of the message or its job. */
-  | { kind: 'drained' | 'parked'; attempt: number }
+  /** Put back by a worker that stopped. */
+  | { kind: 'drained'; attempt: number }
+  /**
+   * Put back for a worker that knows the form of the message or its job, or that has no other suspect
+   * in hand. `lost` is how many attempts before it were lost in a row: to park is no outcome.
+   */
+  | { kind: 'parked'; attempt: number; lost: number }
 
 /** The field of a message's hash that holds it. */
 export const OUTCOME_FIELD = 'jo'
 
-/** `3:succeeded`, `3:retry:2:1767225600000`. */
+/** `3:succeeded`, `3:retry:2:1767225600000`, `3:parked`, `3:parked:2`. */
 export function writeStoredOutcome(outcome: StoredOutcome): string {
+  if (outcome.kind === 'parked' && outcome.lost > 0)
+    return `${outcome.attempt}:parked:${outcome.lost}`
   return outcome.kind === 'retry'
     ? `${outcome.attempt}:retry:${outcome.failures}:${outcome.runAtMs}`
     : `${outcome.attempt}:${outcome.kind}`
 }
 
-const FORM = /^(\d+):(?:(succeeded|dead|drained|parked)|retry:(\d+):(\d+))$/
+const FORM = /^(\d+):(?:(succeeded|dead|drained)|retry:(\d+):(\d+)|parked(?::(\d+))?)$/
 
 /** Undefined when nothing is stored or it can't be read. */
 export function readStoredOutcome(text: string | null): StoredOutcome | undefined {
   const match = FORM.exec(text ?? '')
   if (!match) return undefined
   const attempt = Number(match[1])
-  const kind = match[2] as Exclude<StoredOutcome['kind'], 'retry'> | undefined
+  const kind = match[2] as 'succeeded' | 'dead' | 'drained' | undefined
   if (kind !== undefined) return { kind, attempt }
+  if (match[3] === undefined) return { kind: 'parked', attempt, lost: Number(match[5] ?? 0) }
   return { kind: 'retry', attempt, failures: Number(match[3]), runAtMs: Number(match[4]) }
 }

@@ -17,13 +17,13 @@ export type RunEnd =
 export type ToldEnd = Exclude<RunEnd, { kind: 'lost' | 'parked' }>
 
 /** The end of a run whose attempts were lost too often. */
-export function lostTooOften(lost: readonly number[]): RunEnd {
+export function lostTooOften(times: number): RunEnd {
   return {
     kind: 'dead',
     reason: 'lost',
     error: {
       name: 'LostError',
-      message: `${lost.length} attempts in a row ended without an outcome: their workers died or lost the lock`,
+      message: `${times} attempts in a row ended without an outcome: their workers died or lost the lock`,
     },
   }
 }

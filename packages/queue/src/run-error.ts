@@ -3,11 +3,22 @@ import type { RunError } from '@jadwal/domain'
 const MAX_TEXT_LENGTH = 8 * 1024
 const MAX_NAME_LENGTH = 200
 
-/** What is kept of anything that was thrown: masked if asked, bounded, with its causes under its stack. */
+/**
+ * What is kept of anything that was thrown: masked if asked, bounded, with its causes under its stack.
+ * Never throws, though getters and proxies among what is thrown may.
+ */
 export function runError(
   thrown: unknown,
   mask: (text: string) => string = (text) => text,
 ): RunError {
+  try {
+    return shown(thrown, mask)
+  } catch {
+    return { name: 'Error', message: 'something that can not be shown was thrown' }
+  }
+}
+
+function shown(thrown: unknown, mask: (text: string) => string): RunError {
   const kept = (text: string, maxLength?: number): string => cut(mask(text), maxLength)
   if (!(thrown instanceof Error))
     return { name: 'Error', message: kept(`thrown: ${asText(thrown)}`) }

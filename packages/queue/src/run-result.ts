@@ -1,3 +1,5 @@
+import { runError } from './run-error.ts'
+
 /** Room for the 64 KiB of output that a command may leave, as JSON and with something around it. */
 export const MAX_RESULT_LENGTH = 128 * 1024
 const HEAD_LENGTH = 16 * 1024
@@ -12,9 +14,7 @@ export function resultText(result: unknown): string | undefined {
   try {
     text = JSON.stringify(result)
   } catch (error) {
-    return JSON.stringify({
-      unserialisable: error instanceof Error ? error.message : String(error),
-    })
+    return JSON.stringify({ unserialisable: runError(error).message })
   }
   if (text === undefined || text.length <= MAX_RESULT_LENGTH) return text
   return JSON.stringify({ truncated: true, length: text.length, head: text.slice(0, HEAD_LENGTH) })

@@ -13,6 +13,8 @@ export class StartedRun {
   endedAtMs = 0
   /** Numbers of earlier attempts that ended without a word. */
   lostAttempts: readonly number[] = []
+  /** How many were lost before those, of which was told when the run was parked. */
+  lostBefore = 0
   readonly #message: Job<RunMessage>
 
   constructor(message: Job<RunMessage>, at: { queue: string; token: string; startedAtMs: number }) {
@@ -43,6 +45,11 @@ export class StartedRun {
   /** How many attempts failed before this one. */
   get failures(): number {
     return this.#message.attemptsMade
+  }
+
+  /** How many attempts in a row before this one ended without a word; any makes the run a suspect. */
+  get lostInARow(): number {
+    return this.lostBefore + this.lostAttempts.length
   }
 
   get enqueuedAtMs(): number {

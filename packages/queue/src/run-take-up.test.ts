@@ -2,22 +2,68 @@ import { expect, test } from 'vitest'
 import { takeUp } from './run-take-up.ts'
 
 test('starts after the last outcome that brought none are lost attempts', () => {
-  expect(takeUp({ attempt: 2, failures: 0 }, undefined)).toEqual({ kind: 'run', lost: [1] })
+  expect(takeUp({ attempt: 2, failures: 0 }, undefined)).toEqual({
+    kind: 'run',
+    lost: [1],
+    lostBefore: 0,
+  })
   const drained = { kind: 'drained', attempt: 4 } as const
-  expect(takeUp({ attempt: 5, failures: 0 }, drained)).toEqual({ kind: 'run', lost: [] })
-  expect(takeUp({ attempt: 7, failures: 0 }, drained)).toEqual({ kind: 'run', lost: [5, 6] })
+  expect(takeUp({ attempt: 5, failures: 0 }, drained)).toEqual({
+    kind: 'run',
+    lost: [],
+    lostBefore: 0,
+  })
+  expect(takeUp({ attempt: 7, failures: 0 }, drained)).toEqual({
+    kind: 'run',
+    lost: [5, 6],
+    lostBefore: 0,
+  })
 })
 
 test('the third in a row ends the run', () => {
-  expect(takeUp({ attempt: 4, failures: 0 }, undefined)).toEqual({ kind: 'dead', lost: [1, 2, 3] })
+  expect(takeUp({ attempt: 4, failures: 0 }, undefined)).toEqual({
+    kind: 'dead',
+    lost: [1, 2, 3],
+    lostBefore: 0,
+  })
 })
 
 test('a retry that BullMQ counted is over, one that it did not count is still due', () => {
   const retry = { kind: 'retry', attempt: 1, failures: 1, runAtMs: 5 } as const
-  expect(takeUp({ attempt: 2, failures: 1 }, retry)).toEqual({ kind: 'run', lost: [] })
+  expect(takeUp({ attempt: 2, failures: 1 }, retry)).toEqual({
+    kind: 'run',
+    lost: [],
+    lostBefore: 0,
+  })
   expect(takeUp({ attempt: 2, failures: 0 }, retry)).toEqual({
     kind: 'retry',
     failures: 1,
     runAtMs: 5,
   })
+})
+
+test('a run that was parked keeps its lost attempts, of which was told then', () => {
+  const parked = { kind: 'parked', attempt: 4, lost: 1 } as const
+  expect(takeUp({ attempt: 5, failures: 0 }, parked)).toEqual({
+    kind: 'run',
+    lost: [],
+    lostBefore: 1,
+  })
+  expect(takeUp({ attempt: 6, failures: 0 }, parked)).toEqual({
+    kind: 'run',
+    lost: [5],
+    lostBefore: 1,
+  })
+  expect(takeUp({ attempt: 7, failures: 0 }, parked)).toEqual({
+    kind: 'dead',
+    lost: [5, 6],
+    lostBefore: 1,
+  })
+})
+
+test('to park is no outcome, to be drained is one', () => {
+  const parked = { kind: 'parked', attempt: 9, lost: 2 } as const
+  expect(takeUp({ attempt: 11, failures: 0 }, parked)).toMatchObject({ kind: 'dead', lost: [10] })
+  const drained = { kind: 'drained', attempt: 9 } as const
+  expect(takeUp({ attempt: 11, failures: 0 }, drained)).toMatchObject({ kind: 'run', lost: [10] })
 })

@@ -4,13 +4,16 @@ import type { StoredOutcome } from './outcome-record.ts'
 const MAX_LOST_ATTEMPTS = 3
 
 export type TakeUp =
-  /** Call the handler. Earlier attempts in `lost` ended without a word. */
-  | { kind: 'run'; lost: readonly number[] }
+  /**
+   * Call the handler. Earlier attempts in `lost` ended without a word, and `lostBefore` ones before
+   * the run was parked, of which was told then. Any makes the run a suspect.
+   */
+  | { kind: 'run'; lost: readonly number[]; lostBefore: number }
   /** A predecessor wrote the outcome and died: BullMQ only has to be told. */
   | { kind: 'finish' }
   | { kind: 'retry'; failures: number; runAtMs: number }
   /** Too many attempts were lost. */
-  | { kind: 'dead'; lost: readonly number[] }
+  | { kind: 'dead'; lost: readonly number[]; lostBefore: number }
 
 /** What a worker does with a message that was started before, from what was stored of its last outcome. */
 export function takeUp(
@@ -24,5 +27,7 @@ export function takeUp(
   const lost = Array.from({ length: Math.max(0, run.attempt - first) }, (_, i) => first + i)
   // Old starts of a message that was parked for long are not worth a row each.
   const shown = lost.slice(-MAX_LOST_ATTEMPTS)
-  return { kind: lost.length >= MAX_LOST_ATTEMPTS ? 'dead' : 'run', lost: shown }
+  const lostBefore = stored?.kind === 'parked' ? stored.lost : 0
+  const isDead = lostBefore + lost.length >= MAX_LOST_ATTEMPTS
+  return { kind: isDead ? 'dead' : 'run', lost: shown, lostBefore }
 }

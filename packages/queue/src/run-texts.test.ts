@@ -40,6 +40,59 @@ test('a result that JSON cannot say or that is too long is replaced by one that 
   expect(JSON.parse(long)).toMatchObject({ truncated: true, length: MAX_RESULT_LENGTH + 2 })
 })
 
+const throwing = (): never => {
+  throw new Error('trap')
+}
+const HOSTILE: [string, unknown][] = [
+  ...['message', 'name', 'stack', 'cause', 'code'].map((key): [string, unknown] => [
+    `a getter of ${key}`,
+    Object.defineProperty(new Error('x'), key, { get: throwing }),
+  ]),
+  [
+    'a proxy',
+    new Proxy(new Error('x'), { get: throwing, getPrototypeOf: throwing, has: throwing }),
+  ],
+  ['a revoked proxy', revoked()],
+  ['toString and toJSON', { toString: throwing, toJSON: throwing }],
+  [
+    'a name that is hostile',
+    Object.assign(new Error('x'), { name: { toJSON: throwing, toString: throwing } }),
+  ],
+  ['no prototype and a circle', circle()],
+]
+
+test.each(HOSTILE)('what cannot be shown is an ordinary error: %s', (_what, thrown) => {
+  const error = runError(thrown)
+  expect(error).toEqual({
+    name: 'Error',
+    message: 'something that can not be shown was thrown',
+  })
+})
+
+test.each(HOSTILE)(
+  'a result that JSON cannot say because it throws %s is still a result',
+  (_what, thrown) => {
+    const toJSON = (): never => {
+      throw thrown
+    }
+    expect(JSON.parse(resultText({ toJSON }) ?? '')).toEqual({
+      unserialisable: 'something that can not be shown was thrown',
+    })
+  },
+)
+
+function revoked(): unknown {
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  return proxy
+}
+
+function circle(): unknown {
+  const loop = Object.create(null) as Record<string, unknown>
+  loop['loop'] = loop
+  return loop
+}
+
 function mend(value: unknown): unknown {
   return JSON.parse(safeJson(JSON.stringify(value)))
 }

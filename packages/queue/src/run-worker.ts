@@ -1,4 +1,5 @@
 import type { Clock, RunMessage } from '@jadwal/domain'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { DelayedError, type Job as Message, WaitingError, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { bullKey, bullPrefix } from './keys.ts'
@@ -11,9 +12,14 @@ import { lostAttemptLine } from './run-fact.ts'
 import { RetrySignal, retryWaitMs } from './run-retry.ts'
 import { StartedRun } from './run-start.ts'
 import { takeUp } from './run-take-up.ts'
+import type { SuspectSlot } from './suspect-slot.ts'
 
 /** How long a message of an unknown form waits for a worker that knows it. */
 const PARK_MS = 60_000
+/** How long a suspect waits, at least and at most, for another to end. */
+const SUSPECT_WAIT_MS = [500, 1_500] as const
+/** Suspects come back together: the others are parked for certain before the first is called. */
+const SETTLE_MS = 250
 
 export interface RunWorkerOptions {
   /** For everything but waiting; shared by all queues of a process. `maxRetriesPerRequest` must be null. */
@@ -26,6 +32,8 @@ export interface RunWorkerOptions {
   clock: Clock
   /** The name of this worker in the history. */
   instance: string
+  /** One for all workers of a process. */
+  suspects: SuspectSlot
   /** Makes an attempt. Must not reject. */
   execute: (run: StartedRun) => Promise<RunEnd>
   /** An attempt is over; `counted` is false when its outcome was refused or could not be written. */
@@ -111,19 +119,33 @@ export class RunWorker {
   }
 
   async #process(message: Message<RunMessage>, token = ''): Promise<void> {
-    const { clock, queue, instance, execute, onEnd } = this.#options
+    const { clock, queue, suspects, execute } = this.#options
     if (message.data?.v !== 1) {
       this.#options.onParked(message.id ?? '', 'form')
       return this.#park(message, token, { delayMs: PARK_MS })
     }
     const run = new StartedRun(message, { queue, token, startedAtMs: clock.now().getTime() })
-    const end = run.attempt === 1 ? await execute(run) : await this.#takeUp(run)
+    if (run.attempt === 1) return this.#finish(message, run, await execute(run))
+    const end = await this.#takeUp(run)
     if (end === 'finished') return
+    if (end !== 'execute') return this.#finish(message, run, end)
+    if (run.lostInARow === 0) return this.#finish(message, run, await execute(run))
+    if (!suspects.tryTake()) return this.#parkRun(message, run, suspectWaitMs())
+    try {
+      await sleep(SETTLE_MS)
+      await this.#finish(message, run, await execute(run))
+    } finally {
+      suspects.release()
+    }
+  }
+
+  /** Writes how an attempt ended, and tells BullMQ. */
+  async #finish(message: Message<RunMessage>, run: StartedRun, end: RunEnd): Promise<void> {
+    const { clock, instance, onEnd, onParked } = this.#options
     run.endedAtMs = clock.now().getTime()
     if (end.kind === 'parked') {
-      this.#options.onParked(run.id, 'job')
-      const facts = run.lostAttempts.map((attempt) => lostAttemptLine(run, attempt)).join('\n')
-      return this.#park(message, token, { delayMs: end.delayMs, facts })
+      onParked(run.id, 'job')
+      return this.#parkRun(message, run, end.delayMs)
     }
     if (end.kind === 'lost') {
       onEnd(run, end, false)
@@ -133,11 +155,12 @@ export class RunWorker {
     onEnd(run, end, counted)
     if (!counted) throw new WaitingError()
     if (end.kind === 'retry') throw new RetrySignal(end.error, end.delayMs)
-    if (end.kind === 'drained') await this.#putBack(() => message.moveToWait(token))
+    if (end.kind === 'drained') await this.#putBack(() => message.moveToWait(run.token))
   }
 
-  async #takeUp(run: StartedRun): Promise<RunEnd | 'finished'> {
-    const { redis, prefix, queue, clock, execute } = this.#options
+  /** What has become of earlier attempts; `execute` when another is to be made. */
+  async #takeUp(run: StartedRun): Promise<RunEnd | 'finished' | 'execute'> {
+    const { redis, prefix, queue, clock } = this.#options
     let stored: string | null
     try {
       stored = await redis.hget(bullKey(prefix, queue, run.id), OUTCOME_FIELD)
@@ -157,21 +180,26 @@ export class RunWorker {
         throw new RetrySignal(undefined, Math.max(0, runAtMs - clock.now().getTime()))
       }
       case 'dead':
-        run.lostAttempts = next.lost
-        return lostTooOften(next.lost)
       case 'run':
         run.lostAttempts = next.lost
-        return execute(run)
+        run.lostBefore = next.lostBefore
+        return next.kind === 'run' ? 'execute' : lostTooOften(run.lostInARow)
     }
+  }
+
+  /** Parks a run that was looked at: its lost attempts are told now, and stay counted. */
+  async #parkRun(message: Message<RunMessage>, run: StartedRun, delayMs: number): Promise<void> {
+    const facts = run.lostAttempts.map((attempt) => lostAttemptLine(run, attempt)).join('\n')
+    await this.#park(message, run.token, { delayMs, facts, lost: run.lostInARow })
   }
 
   /** The start that ends so is none of the run's failures, and not lost either. */
   async #park(
     message: Message<RunMessage>,
     token: string,
-    { delayMs, facts = '' }: { delayMs: number; facts?: string },
+    { delayMs, facts = '', lost = 0 }: { delayMs: number; facts?: string; lost?: number },
   ): Promise<void> {
-    const record = { kind: 'parked', attempt: message.attemptsStarted } as const
+    const record = { kind: 'parked', attempt: message.attemptsStarted, lost } as const
     await this.#note({ id: message.id ?? '', token, stored: writeStoredOutcome(record), facts })
     const dueAtMs = this.#options.clock.now().getTime() + delayMs
     await this.#putBack(() => message.moveToDelayed(dueAtMs, token), new DelayedError())
@@ -196,4 +224,9 @@ export class RunWorker {
   #failed(error: unknown): void {
     this.#options.onError(error instanceof Error ? error : new Error(String(error)))
   }
+}
+
+function suspectWaitMs(): number {
+  const [least, most] = SUSPECT_WAIT_MS
+  return Math.round(least + Math.random() * (most - least))
 }

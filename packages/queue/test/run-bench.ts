@@ -7,6 +7,7 @@ import {
   RunWorker,
   runMessageOptions,
   type StartedRun,
+  suspectSlot,
   workerConnection,
 } from '@jadwal/queue'
 import { Queue } from 'bullmq'
@@ -22,6 +23,7 @@ export function openBench(url: string) {
   const dead = new Queue(keys.deadQueueName(QUEUE), bull)
   for (const each of [queue, dead]) each.on('error', () => undefined)
   const workers: RunWorker[] = []
+  const suspects = suspectSlot()
   const ends: { run: StartedRun; end: RunEnd; counted: boolean }[] = []
   const lost: string[] = []
   const parked: string[] = []
@@ -40,12 +42,20 @@ export function openBench(url: string) {
     parked,
     errors,
     calls,
-    /** Adds a run's message; `data` goes over its parts. Returns its id. */
-    async add(data: object = {}): Promise<string> {
+    /** Adds a run's message; `data` goes over its parts, `kept` into its hash. Returns its id. */
+    async add(data: object = {}, kept: object = {}): Promise<string> {
       const nowMs = systemClock.now().getTime()
       const id = newRunId(nowMs, randomBytes(10))
       const opts = { ...runMessageOptions({ enqueuedAtMs: nowMs }), jobId: id }
-      await queue.add('email.send', { v: 1, payload: { to: 'a@b.c' }, ...data }, opts)
+      const message = { v: 1, payload: { to: 'a@b.c' }, ...data }
+      if (Object.keys(kept).length === 0) await queue.add('email.send', message, opts)
+      else {
+        // Not taken before all of it is there.
+        await queue.pause()
+        await queue.add('email.send', message, opts)
+        await redis.hset(keys.bullKey(prefix, QUEUE, id), kept)
+        await queue.resume()
+      }
       return id
     },
     /** Starts a worker whose attempts end as `execute` says. */
@@ -61,6 +71,7 @@ export function openBench(url: string) {
         lockMs: options.lockMs ?? 30_000,
         clock: systemClock,
         instance: 'worker-1',
+        suspects,
         execute: async (run) => {
           const { id, attempt, failures, startedAtMs, lostAttempts } = run
           calls.push({ id, attempt, failures, startedAtMs, lostAttempts })

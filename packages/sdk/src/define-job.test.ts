@@ -82,7 +82,23 @@ test('errors of another copy of the sdk are recognised by their name', () => {
   expect(isPermanentError(new Error('x'))).toBe(false)
 })
 
+test('what cannot be looked at is no error of the sdk', () => {
+  const hostile = [
+    Object.defineProperty(new Error('x'), 'name', { get }),
+    Object.defineProperty(new RetryLaterError(5), 'delayMs', { get }),
+    new Proxy(new Error('x'), { get, getPrototypeOf: get }),
+  ]
+  for (const error of hostile) {
+    expect(isPermanentError(error)).toBe(false)
+    expect(isRetryLaterError(error)).toBe(false)
+  }
+})
+
 test('a permanent error keeps its cause', () => {
   const cause = new Error('why')
   expect(new PermanentError('no use', { cause }).cause).toBe(cause)
 })
+
+function get(): never {
+  throw new Error('trap')
+}

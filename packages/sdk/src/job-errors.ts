@@ -34,17 +34,28 @@ export class TimeoutError extends Error {
 }
 
 export function isPermanentError(error: unknown): error is PermanentError {
-  return error instanceof Error && error.name === 'PermanentError'
+  return isNamed(error, 'PermanentError')
 }
 
 /** False also when its delay is no number of ms, so that a broken one falls back to the job's backoff. */
 export function isRetryLaterError(error: unknown): error is RetryLaterError {
-  return (
-    error instanceof Error &&
-    error.name === 'RetryLaterError' &&
-    'delayMs' in error &&
-    typeof error.delayMs === 'number' &&
-    Number.isFinite(error.delayMs) &&
-    error.delayMs >= 0
-  )
+  return isNamed(error, 'RetryLaterError') && isDelay(error)
+}
+
+/** What is thrown may break every promise of its type, and throw itself when it is looked at. */
+function isNamed(error: unknown, name: string): error is Error {
+  try {
+    return error instanceof Error && error.name === name
+  } catch {
+    return false
+  }
+}
+
+function isDelay(error: Error): boolean {
+  try {
+    const delayMs: unknown = 'delayMs' in error ? error.delayMs : undefined
+    return typeof delayMs === 'number' && Number.isFinite(delayMs) && delayMs >= 0
+  } catch {
+    return false
+  }
 }

@@ -70,6 +70,17 @@ test('the delay of a RetryLaterError is bounded, and a broken one falls back to 
   }
 })
 
+test('an error that throws when it is looked at fails its attempt like any other', () => {
+  const job = jobOf({ attempts: 5, delayMs: 100, maxDelayMs: 100, jitter: 0 })
+  const answersOnce = later(7)
+  let answers = 0
+  Object.defineProperty(answersOnce, 'delayMs', { get: () => (answers++ === 0 ? 7 : get()) })
+  const errors = [new Proxy(new Error('x'), { get, getPrototypeOf: get }), answersOnce]
+  for (const error of errors) {
+    expect(fail(job, 0, { error })).toMatchObject({ kind: 'retry', delayMs: 100 })
+  }
+})
+
 test('a RetryLaterError uses an attempt like any failure', () => {
   const job = jobOf({ attempts: 2, delayMs: 100, maxDelayMs: 100, jitter: 0 })
   const error = later(1)
@@ -78,4 +89,8 @@ test('a RetryLaterError uses an attempt like any failure', () => {
 
 function later(delayMs: unknown): Error {
   return Object.assign(new Error('later'), { name: 'RetryLaterError', delayMs })
+}
+
+function get(): never {
+  throw new Error('trap')
 }

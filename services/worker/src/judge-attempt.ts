@@ -30,10 +30,19 @@ export function judgeAttempt(
   const failures = run.failures + 1
   if (failures >= (run.message.attempts ?? job.attempts))
     return { kind: 'dead', reason: 'failed', error }
-  const delayMs = isRetryLaterError(end.error)
-    ? Math.min(Math.round(end.error.delayMs), LONGEST_WAIT_MS)
-    : retryDelayMs(job.backoff, failures, random)
+  const delayMs = askedDelayMs(end.error) ?? retryDelayMs(job.backoff, failures, random)
   return { kind: 'retry', error, delayMs }
+}
+
+/** The delay that a RetryLaterError asks for. It may be a getter that answers only once. */
+function askedDelayMs(error: unknown): number | undefined {
+  try {
+    if (!isRetryLaterError(error)) return undefined
+    const delayMs = Math.min(Math.round(error.delayMs), LONGEST_WAIT_MS)
+    return delayMs >= 0 ? delayMs : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function resultOf(value: unknown, mask: Mask | undefined): string | undefined {

@@ -9,9 +9,9 @@ export function attemptEnded(
   { end, counted }: { end: RunEnd; counted: boolean },
 ): void {
   metrics.ended(run, end, counted)
-  if (counted && end.kind === 'succeeded' && run.lostAttempts.length === 0) return
+  if (counted && end.kind === 'succeeded' && run.lostInARow === 0) return
   const facts = { run: run.id, job: run.job, queue: run.queue, attempt: run.attempt }
-  if (run.lostAttempts.length > 0) log.warn({ ...facts, lost: run.lostAttempts }, 'run rescued')
+  if (run.lostInARow > 0) log.warn({ ...facts, lost: run.lostInARow }, 'run rescued')
   if (!counted) {
     log.warn({ ...facts, end: end.kind }, 'attempt lost, its outcome does not count')
     return

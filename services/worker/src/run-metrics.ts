@@ -68,7 +68,7 @@ export class RunMetrics {
   }
 
   ended(run: StartedRun, end: RunEnd, counted: boolean): void {
-    if (run.lostAttempts.length > 0) this.#rescued.inc()
+    if (run.lostInARow > 0) this.#rescued.inc()
     if (!counted) {
       this.#attempts.lost.inc()
       return

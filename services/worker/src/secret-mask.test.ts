@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { maskOf, maskValue } from './secret-mask.ts'
+import { maskedLog, maskOf, maskValue } from './secret-mask.ts'
 
 const SECRET = 'pass"word\\1'
 
@@ -26,4 +26,16 @@ test('a value keeps its form, whatever its numbers and quotes are', () => {
     'k-***': { name: 'Error', message: 'of ***' },
   })
   expect(maskValue(undefined, mask)).toBeUndefined()
+})
+
+test('facts that throw when they are looked at are logged as such', () => {
+  const mask = maskOf(['123456'])
+  if (!mask) throw new Error('no mask')
+  const seen: unknown[] = []
+  const note = (facts: unknown): void => void seen.push(facts)
+  const log = maskedLog({ debug: note, info: note, warn: note, error: note }, mask)
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  log.info(proxy, 'of 123456')
+  expect(seen).toEqual([{ unserialisable: true }])
 })

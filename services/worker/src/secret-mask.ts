@@ -45,8 +45,8 @@ export function maskedLog(log: JobLog, mask: Mask): JobLog {
 }
 
 function maskedFacts(facts: object, mask: Mask): object {
-  const whole = facts instanceof Error ? { err: facts } : facts
   try {
+    const whole = facts instanceof Error ? { err: facts } : facts
     return { ...(maskValue(whole, mask) as object) }
   } catch {
     return { unserialisable: true }

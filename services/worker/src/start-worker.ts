@@ -7,6 +7,7 @@ import {
   registerQueues,
   removeHeartbeat,
   RunWorker,
+  suspectSlot,
   workerConnection,
 } from '@jadwal/queue'
 import {
@@ -76,6 +77,7 @@ export async function startWorker(
     random: Math.random,
   }
   const logParked = rateLimitedErrors(log, 'run left for a worker of another version')
+  const suspects = suspectSlot()
   const workers: RunWorker[] = queues.map(
     ({ name: queue, concurrency }) =>
       new RunWorker({
@@ -86,6 +88,7 @@ export async function startWorker(
         lockMs,
         clock,
         instance,
+        suspects,
         execute: (run) => executeRun(execution, run),
         onEnd: (run, end, counted) => attemptEnded({ log, metrics }, run, { end, counted }),
         onLost: (runIds) => attempts.lose(runIds),
