@@ -6,7 +6,7 @@ const MAX_LOST_ATTEMPTS = 3
 export type TakeUp =
   /**
    * Call the handler. Earlier attempts in `lost` ended without a word, and `lostBefore` ones before
-   * the run was parked, of which was told then. Any makes the run a suspect.
+   * the run was parked, of which was told then. Two make the run a suspect.
    */
   | { kind: 'run'; lost: readonly number[]; lostBefore: number }
   /** A predecessor wrote the outcome and died: BullMQ only has to be told. */

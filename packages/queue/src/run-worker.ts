@@ -12,7 +12,7 @@ import { lostAttemptLine } from './run-fact.ts'
 import { RetrySignal, retryWaitMs } from './run-retry.ts'
 import { StartedRun } from './run-start.ts'
 import { takeUp } from './run-take-up.ts'
-import type { SuspectSlot } from './suspect-slot.ts'
+import { SUSPECT_AFTER, type SuspectSlot } from './suspect-slot.ts'
 
 /** How long a message of an unknown form waits for a worker that knows it. */
 const PARK_MS = 60_000
@@ -129,7 +129,7 @@ export class RunWorker {
     const end = await this.#takeUp(run)
     if (end === 'finished') return
     if (end !== 'execute') return this.#finish(message, run, end)
-    if (run.lostInARow === 0) return this.#finish(message, run, await execute(run))
+    if (run.lostInARow < SUSPECT_AFTER) return this.#finish(message, run, await execute(run))
     if (!suspects.tryTake()) return this.#parkRun(message, run, suspectWaitMs())
     try {
       await sleep(SETTLE_MS)
