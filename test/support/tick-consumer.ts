@@ -12,6 +12,8 @@ export function consumeTicks(redisUrl: string, prefix: string, queue: string): T
   const worker = new Worker(
     queue,
     async (message) => {
+      // Handed over again because Redis was away when its end was to be told: the same message, fired once.
+      if (message.attemptsStarted > 1) return
       const { tick } = message.data as { tick: { scheduleId: string; at: string } }
       sightings.push({
         scheduleId: tick.scheduleId,
