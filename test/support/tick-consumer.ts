@@ -8,12 +8,14 @@ export interface TickConsumer extends AsyncDisposable {
 /** A bare BullMQ worker that notes each run that it is handed, and nothing else. */
 export function consumeTicks(redisUrl: string, prefix: string, queue: string): TickConsumer {
   const sightings: Sighting[] = []
+  const seen = new Set<string | undefined>()
   const { hostname, port } = new URL(redisUrl)
   const worker = new Worker(
     queue,
     async (message) => {
-      // Handed over again because Redis was away when its end was to be told: the same message, fired once.
-      if (message.attemptsStarted > 1) return
+      // The same message, handed over again: Redis was away when its end, or its start, was to be told.
+      if (message.attemptsStarted > 1 && seen.has(message.id)) return
+      seen.add(message.id)
       const { tick } = message.data as { tick: { scheduleId: string; at: string } }
       sightings.push({
         scheduleId: tick.scheduleId,
@@ -27,6 +29,8 @@ export function consumeTicks(redisUrl: string, prefix: string, queue: string): T
       concurrency: 100,
       removeOnComplete: { count: 0 },
       maxStalledCount: 1_000,
+      lockDuration: 4_000,
+      stalledInterval: 2_000,
     },
   )
   worker.on('error', () => {})
