@@ -5,7 +5,7 @@ import { checkRuns } from '../ledger/check-runs.ts'
 import { JOBS, setupSystem } from '../support/system.ts'
 
 test('near maxmemory producers are turned away with a clear answer, and nothing locks up', async () => {
-  const redis = await startTestRedis({ maxmemory: '24mb' })
+  const redis = await startTestRedis({ maxmemory: '48mb' })
   onTestFinished(() => redis[Symbol.asyncDispose]())
   const {
     producer,
@@ -25,7 +25,7 @@ test('near maxmemory producers are turned away with a clear answer, and nothing 
       payloadSchema: {},
     },
   ])
-  const filler = 'x'.repeat(10_000)
+  const filler = 'x'.repeat(2_000)
   const accepted: string[] = []
   const fill = async (): Promise<never> => {
     for (let n = 0; ; n += 1) accepted.push(await producer.enqueue(JOBS.quick, { n, filler }))

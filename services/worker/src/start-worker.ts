@@ -63,8 +63,9 @@ export async function startWorker(
     throw new UnavailableError({ what: 'Redis', variable: 'REDIS_URL', address: url, cause })
   }
   const catalogue = jobs.map(describeJob)
-  await registerQueues(redis, prefix, [...served])
-  await publishCatalogue(redis, prefix, catalogue)
+  // A Redis that is full takes neither; the heartbeat publishes again.
+  await registerQueues(redis, prefix, [...served]).catch(logError)
+  await publishCatalogue(redis, prefix, catalogue).catch(logError)
 
   const registry = createRegistry()
   const metrics = new RunMetrics(registry, jobs)
