@@ -16,10 +16,10 @@ export function consumeTicks(redisUrl: string, prefix: string, queue: string): T
       // The same message, handed over again: Redis was away when its end, or its start, was to be told.
       if (message.attemptsStarted > 1 && seen.has(message.id)) return
       seen.add(message.id)
-      const { tick } = message.data as { tick: { scheduleId: string; at: string } }
+      const { schedule } = message.data as { schedule: { id: string; tickAt: string } }
       sightings.push({
-        scheduleId: tick.scheduleId,
-        tickAtMs: Date.parse(tick.at),
+        scheduleId: schedule.id,
+        tickAtMs: Date.parse(schedule.tickAt),
         seenAtMs: Date.now(),
       })
     },

@@ -1,4 +1,11 @@
-import type { AttemptState, RunError, RunReason, RunState } from '@jadwal/domain'
+import type {
+  AttemptState,
+  Calendars,
+  RunError,
+  RunReason,
+  RunState,
+  TermEnd,
+} from '@jadwal/domain'
 import type { ColumnType, Generated, JSONColumnType, Kysely, Selectable } from 'kysely'
 
 /** The tables of Jadwal. Runs and attempts are written by `recordFacts` alone, in raw SQL. */
@@ -9,6 +16,9 @@ export interface Database {
   schedules: ScheduleTable
   schedule_versions: ScheduleVersionTable
   schedule_revision: ScheduleRevisionTable
+  schedule_pauses: SchedulePauseTable
+  calendars: CalendarTable
+  backfills: BackfillTable
 }
 
 /** A pool on the tables, or a transaction in it. */
@@ -41,6 +51,11 @@ interface RunTable {
   error: JSONColumnType<RunError> | null
   redrive_of: string | null
   recorded_at: Generated<Date>
+  backfill_id: string | null
+  /** When it is late, unless it has succeeded by then. */
+  late_due_at: Date | null
+  /** When it was found to be late. Written by `markLateTicks` alone. */
+  late_at: Generated<Date | null>
 }
 /** A run as Postgres has it. */
 export type RunRow = Selectable<RunTable>
@@ -66,7 +81,7 @@ interface LeaderTermTable {
   instance: string
   from_at: Date
   until_at: Date | null
-  reason: 'released' | 'expired' | null
+  reason: TermEnd | null
 }
 export type LeaderTermRow = Selectable<LeaderTermTable>
 
@@ -94,7 +109,66 @@ interface ScheduleVersionTable {
   author: string
   from_at: Date
   until_at: Date | null
+  /** Why it was made, in the words of its author. */
+  reason: string | null
+  /** The calendars that the spec names, as they were when the version began. */
+  calendars: JSONColumnType<Calendars>
 }
+
+/** A time for which a schedule, or without one every schedule, rests: ticks in (from_at, until_at]. */
+interface SchedulePauseTable {
+  id: Generated<string>
+  schedule_id: string | null
+  from_at: Date
+  /** Null while nobody has said when it ends. */
+  until_at: Date | null
+  reason: string | null
+  author: string
+  resumed_by: string | null
+}
+export type SchedulePauseRow = Selectable<SchedulePauseTable>
+
+/** A calendar as it is now; versions of schedules carry what it was. */
+interface CalendarTable {
+  name: string
+  /** As written; parsed by `CalendarSpec` of the domain. */
+  spec: ColumnType<Record<string, unknown>, string, string>
+  source: ScheduleSource
+  author: string
+  changed_at: Date
+}
+export type CalendarRow = Selectable<CalendarTable>
+
+export type BackfillState = 'running' | 'paused' | 'cancelled' | 'done'
+
+/** Runs for ticks in [from_at, until_at] of the past. */
+interface BackfillTable {
+  id: string
+  schedule_id: string
+  from_at: Date
+  until_at: Date
+  state: BackfillState
+  /** Also for ticks that have succeeded. */
+  all_ticks: boolean
+  /** Runs a second at most; null without a limit. */
+  rate: number | null
+  /** Unfinished runs at most. */
+  concurrency: number
+  /** The schedule's spec as written when the backfill was made. */
+  spec: ColumnType<Record<string, unknown>, string, never>
+  /** Ticks in the range; those passed over because they had succeeded; those that got a run. */
+  ticks: number
+  skipped: Generated<number>
+  enqueued: Generated<number>
+  /** The last tick that was dealt with. */
+  position_at: Date | null
+  /** Why it does not go on by itself. */
+  problem: string | null
+  author: string
+  created_at: Date
+  finished_at: Date | null
+}
+export type BackfillRow = Selectable<BackfillTable>
 
 /** One row: grows with each change of any schedule. */
 interface ScheduleRevisionTable {

@@ -1,4 +1,13 @@
-import { DAY, type Schedule, ScheduleId, ScheduleSpec, type ScheduleVersion } from '@jadwal/domain'
+import {
+  type Calendars,
+  CalendarSpec,
+  DAY,
+  type Pause,
+  type Schedule,
+  ScheduleId,
+  ScheduleSpec,
+  type ScheduleVersion,
+} from '@jadwal/domain'
 import { type Kysely, sql } from 'kysely'
 import type { Database } from './database.ts'
 
@@ -6,6 +15,8 @@ export interface LoadedSchedules {
   /** The revision that these are at least as new as: what to pass as `since` the next time. */
   revision: number
   schedules: Schedule[]
+  /** The pauses of everything that may still matter, whatever changed. */
+  pauses: Pause[]
   /** Versions whose stored rule does not parse; they are left out. */
   problems: { schedule: string; version: number; problem: string }[]
 }
@@ -31,6 +42,7 @@ export async function loadSchedules(
   // Read before the schedules: what changes in between is then loaded twice, never missed.
   const revision = await readScheduleRevision(db)
   const rows = await selectVersions(db, since)
+  const pauses = await selectPauses(db, since)
   const problems: LoadedSchedules['problems'] = []
   const schedules = new Map<string, Schedule & { versions: ScheduleVersion[] }>()
   for (const row of rows) {
@@ -38,6 +50,7 @@ export async function loadSchedules(
       id: ScheduleId.parse(row.id),
       name: row.name,
       versions: [],
+      pauses: pauses.get(row.id) ?? [],
     }
     schedules.set(row.id, schedule)
     if (row.version === null || row.from_at === null) continue
@@ -48,6 +61,7 @@ export async function loadSchedules(
         spec: spec.data,
         fromMs: row.from_at.getTime(),
         ...(row.until_at ? { untilMs: row.until_at.getTime() } : {}),
+        calendars: readCalendars(row.calendars ?? {}),
       })
     } else {
       const problem = spec.error.issues
@@ -56,7 +70,54 @@ export async function loadSchedules(
       problems.push({ schedule: row.name, version: row.version, problem })
     }
   }
-  return { revision, schedules: [...schedules.values()], problems }
+  const everything = pauses.get(EVERYTHING) ?? []
+  return { revision, schedules: [...schedules.values()], pauses: everything, problems }
+}
+
+/** Stands for the pauses that no schedule is named in. */
+const EVERYTHING = ''
+
+/** The pauses that may still matter, by schedule, oldest first; those of everything always. */
+async function selectPauses(
+  db: Kysely<Database>,
+  since: number | undefined,
+): Promise<Map<string, Pause[]>> {
+  let query = db
+    .selectFrom('schedule_pauses as p')
+    .leftJoin('schedules as s', 's.id', 'p.schedule_id')
+    .select(['p.schedule_id', 'p.from_at', 'p.until_at'])
+    .where((eb) =>
+      eb.or([
+        eb('p.until_at', 'is', null),
+        eb('p.until_at', '>', sql<Date>`now() - ${OWES_FOR_MS} * interval '1 millisecond'`),
+      ]),
+    )
+    .orderBy('p.from_at')
+  if (since !== undefined)
+    query = query.where((eb) =>
+      eb.or([eb('p.schedule_id', 'is', null), eb('s.revision', '>', since)]),
+    )
+  const pauses = new Map<string, Pause[]>()
+  for (const row of await query.execute()) {
+    const key = row.schedule_id ?? EVERYTHING
+    const list = pauses.get(key) ?? []
+    list.push({
+      fromMs: row.from_at.getTime(),
+      ...(row.until_at ? { untilMs: row.until_at.getTime() } : {}),
+    })
+    pauses.set(key, list)
+  }
+  return pauses
+}
+
+/** One that does not parse is left out: its schedule fires, rather than resting for no visible reason. */
+function readCalendars(stored: object): Calendars {
+  return Object.fromEntries(
+    Object.entries(stored).flatMap(([name, spec]) => {
+      const calendar = CalendarSpec.safeParse(spec)
+      return calendar.success ? [[name, calendar.data]] : []
+    }),
+  )
 }
 
 function selectVersions(db: Kysely<Database>, since: number | undefined) {
@@ -72,7 +133,7 @@ function selectVersions(db: Kysely<Database>, since: number | undefined) {
           ]),
         ),
     )
-    .select(['s.id', 's.name', 'v.version', 'v.spec', 'v.from_at', 'v.until_at'])
+    .select(['s.id', 's.name', 'v.version', 'v.spec', 'v.from_at', 'v.until_at', 'v.calendars'])
     .orderBy('s.name')
     .orderBy('v.version')
   if (since !== undefined) query = query.where('s.revision', '>', since)

@@ -34,6 +34,8 @@ const RUN_COLUMNS = {
   result: 'jsonb',
   error: 'jsonb',
   redrive_of: 'uuid',
+  backfill_id: 'uuid',
+  late_due_at: 'timestamptz',
 } as const
 const OTHER_COLUMNS = {
   kind: 'text',

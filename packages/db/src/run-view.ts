@@ -19,6 +19,10 @@ export interface RunView {
   tickCount?: number
   term?: number
   redriveOf?: string
+  backfillId?: string
+  /** When it is late, unless it has succeeded by then; and when it was found to be. */
+  lateDueAt?: string
+  lateAt?: string
   labels?: Record<string, string>
   priority: number
   enqueuedAt: string
@@ -60,6 +64,9 @@ export function runView(run: RunRow, attempts: readonly AttemptRow[]): RunView {
       tickCount: run.tick_count,
       term: run.term,
       redriveOf: run.redrive_of,
+      backfillId: run.backfill_id,
+      lateDueAt: iso(run.late_due_at),
+      lateAt: iso(run.late_at),
       labels: run.labels,
       runAt: iso(run.run_at),
       startedAt: iso(run.started_at),

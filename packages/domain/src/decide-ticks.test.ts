@@ -29,11 +29,11 @@ function told(verdicts: Verdict[]): string[] {
 }
 
 function decide(of: ScheduleVersion, lastMs: number, nowMs: number = NOON): string[] {
-  return told(decideTicks(of, lastMs, nowMs).verdicts)
+  return told(decideTicks(of, lastMs, { nowMs }).verdicts)
 }
 
 test('decides nothing when nothing is owed, and leaves the last tick alone', () => {
-  expect(decideTicks(version({}), NOON, NOON + 59_999)).toEqual({
+  expect(decideTicks(version({}), NOON, { nowMs: NOON + 59_999 })).toEqual({
     verdicts: [],
     lastMs: NOON,
     more: false,
@@ -41,7 +41,7 @@ test('decides nothing when nothing is owed, and leaves the last tick alone', () 
 })
 
 test('fires the tick of this instant', () => {
-  const decision = decideTicks(version({}), NOON - MINUTE, NOON)
+  const decision = decideTicks(version({}), NOON - MINUTE, { nowMs: NOON })
   expect(decision).toEqual({
     verdicts: [{ verdict: 'fire', tickAtMs: NOON }],
     lastMs: NOON,
@@ -107,7 +107,7 @@ test('a paused schedule and one in shadow mode skip all that is owed as one rang
 test('a version owes only the ticks of its own time, its end included', () => {
   const ownTime = { fromMs: NOON - 3 * MINUTE, untilMs: NOON - MINUTE }
   const all = version({ misfire: { policy: 'all' } }, ownTime)
-  expect(decideTicks(all, 0, NOON)).toMatchObject({ lastMs: NOON - MINUTE })
+  expect(decideTicks(all, 0, { nowMs: NOON })).toMatchObject({ lastMs: NOON - MINUTE })
   expect(decide(all, 0)).toEqual(['fire 11:58', 'fire 11:59'])
   expect(decide(all, NOON - MINUTE)).toEqual([])
 })
@@ -134,7 +134,7 @@ function decideAll(of: ScheduleVersion, lastMs: number, nowMs: number) {
   const portions: Verdict[][] = []
   let last = lastMs
   for (;;) {
-    const decision = decideTicks(of, last, nowMs)
+    const decision = decideTicks(of, last, { nowMs })
     portions.push(decision.verdicts)
     last = decision.lastMs
     if (!decision.more) break

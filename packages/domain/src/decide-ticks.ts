@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto'
+import { calendarNames, isInCalendar } from './calendar.ts'
 import type { ScheduleId } from './ids.ts'
 import { nextTick } from './next-tick.ts'
+import { isPausedAt, type Pause } from './pause.ts'
 import type { RunReason } from './run.ts'
 import { scheduleCadence, type ScheduleSpec, type ScheduleVersion } from './schedule.ts'
 
-type SkipReason = Extract<RunReason, 'paused' | 'misfire' | 'shadow'>
+export type SkipReason = Extract<RunReason, 'paused' | 'calendar' | 'shadow' | 'misfire'>
 
-interface SkippedRange {
+export interface SkippedRange {
   verdict: 'skip'
   reason: SkipReason
   tickAtMs: number
@@ -25,44 +27,78 @@ export interface Decision {
   more: boolean
 }
 
+/** The time that decisions are made at, and the pauses that hold for the schedule. */
+export interface DecisionTime {
+  nowMs: number
+  pauses?: readonly Pause[]
+}
+
 /** More owed ticks than this are decided in portions, so that no outage, however long, stops the loop. */
 const PORTION = 10_000
 
+/** Reasons that a tick has by itself, whenever it is looked at. */
+type OwnReason = Exclude<SkipReason, 'misfire'>
+
 /**
  * Decides the ticks that a version owes: those in (last, min(now, the version's end)], within the
- * schedule's dates, both ends included. A tick that is late by no more than `misfire.after` simply
- * fires late. After a long outage of a dense schedule the answer is a portion of what is owed.
+ * schedule's dates, both ends included. A tick that is paused, kept from by a calendar, or of a
+ * schedule in shadow mode is skipped; of the others, one that is late by no more than
+ * `misfire.after` simply fires late, and the rest are misfires. After a long outage of a dense
+ * schedule the answer is a portion of what is owed.
  */
-export function decideTicks(version: ScheduleVersion, lastMs: number, nowMs: number): Decision {
+export function decideTicks(
+  version: ScheduleVersion,
+  lastMs: number,
+  { nowMs, pauses = [] }: DecisionTime,
+): Decision {
   const { spec } = version
   const { ticks, next } = owedTicks(version, lastMs, nowMs)
-  const newest = ticks.at(-1)
-  if (newest === undefined) return { verdicts: [], lastMs, more: false }
-  const quiet = spec.paused ? 'paused' : spec.mode === 'shadow' ? 'shadow' : undefined
-  const more = next !== undefined
-  if (quiet) return { verdicts: [range(ticks, quiet)], lastMs: newest, more }
-
+  if (ticks.length === 0) return { verdicts: [], lastMs, more: false }
+  const reasonOf = ownReason(version, pauses)
   const late = (tickAtMs: number) => nowMs - tickAtMs > spec.misfire.after
-  if (next !== undefined && late(next)) return skipAllButNewest(ticks, spec)
-  const firstPunctual = ticks.findIndex((tickAtMs) => !late(tickAtMs))
-  const misfired = firstPunctual === -1 ? ticks : ticks.slice(0, firstPunctual)
-  const rescued = misfiresToFire(misfired, spec, nowMs)
-  const skipped = misfired.slice(0, misfired.length - rescued.length)
-  const fired = [...rescued, ...ticks.slice(misfired.length)]
-  return {
-    verdicts: [
-      ...(skipped.length > 0 ? [range(skipped, 'misfire')] : []),
-      ...fired.map((tickAtMs) => ({ verdict: 'fire' as const, tickAtMs })),
-    ],
-    lastMs: newest,
-    more,
+  const live = reasonOf ? ticks.filter((tickAtMs) => !reasonOf(tickAtMs)) : ticks
+  const firstPunctual = live.findIndex((tickAtMs) => !late(tickAtMs))
+  const misfired = firstPunctual === -1 ? live : live.slice(0, firstPunctual)
+  const end = next !== undefined && late(next) ? openEnd(ticks, misfired, spec) : ticks.length
+  const decided = ticks.slice(0, end)
+  // Before an open end no misfire is among the newest.
+  const rescued = new Set(end < ticks.length ? [] : misfiresToFire(misfired, spec, nowMs))
+  const misfires = new Set(misfired.filter((tickAtMs) => !rescued.has(tickAtMs)))
+  const verdicts: Verdict[] = []
+  for (const tickAtMs of decided) {
+    const reason = reasonOf?.(tickAtMs) ?? (misfires.has(tickAtMs) ? 'misfire' : undefined)
+    if (reason === undefined) verdicts.push({ verdict: 'fire', tickAtMs })
+    else skip(verdicts, reason, tickAtMs)
   }
+  const newest = decided.at(-1) ?? lastMs
+  return { verdicts, lastMs: newest, more: end < ticks.length || next !== undefined }
 }
 
 /** How long every run of a schedule waits: the same part of its `jitter` each time, from its id. */
 export function jitterMs(scheduleId: ScheduleId, spec: ScheduleSpec): number {
   if (!spec.jitter) return 0
   return createHash('sha256').update(scheduleId).digest().readUInt32BE(0) % spec.jitter
+}
+
+/** Undefined when no tick of the version is skipped whatever the hour. */
+function ownReason(
+  { spec, calendars = {} }: ScheduleVersion,
+  pauses: readonly Pause[],
+): ((tickAtMs: number) => OwnReason | undefined) | undefined {
+  const { paused, mode, timezone } = spec
+  const chosen = calendarNames(spec.calendars).length > 0 ? spec.calendars : undefined
+  if (!paused && mode === 'live' && pauses.length === 0 && !chosen) return undefined
+  const isIn = (names: readonly string[], atMs: number): boolean =>
+    names.some((name) => {
+      const calendar = calendars[name]
+      return calendar !== undefined && isInCalendar(calendar, timezone, atMs)
+    })
+  return (tickAtMs) => {
+    if (paused || isPausedAt(pauses, tickAtMs)) return 'paused'
+    if (chosen && isIn(chosen.skip, tickAtMs)) return 'calendar'
+    if (chosen && chosen.only.length > 0 && !isIn(chosen.only, tickAtMs)) return 'calendar'
+    return mode === 'shadow' ? 'shadow' : undefined
+  }
 }
 
 /** The ticks owed, oldest first, at most a portion; `next` is the first one beyond the portion. */
@@ -87,26 +123,42 @@ function owedTicks(
 }
 
 /**
- * A whole portion of misfires with more of them to come. Those that the policy may yet fire are left
- * for the next portion, which knows which misfires are the newest.
+ * How many ticks of a portion can be decided while more misfires may follow: those that the policy
+ * may yet fire are left for the next portion, which knows which misfires are the newest. Misfires at
+ * the very head of a portion are decided by themselves, else a long pause after them would end in
+ * asking for the same portion for ever.
  */
-function skipAllButNewest(ticks: number[], { misfire }: ScheduleSpec): Decision {
-  const left = { skip: 0, once: 1, all: misfire.limit }[misfire.policy]
-  const skipped = ticks.slice(0, ticks.length - left)
-  const verdict = range(skipped, 'misfire')
-  return { verdicts: [verdict], lastMs: verdict.untilMs, more: true }
+function openEnd(
+  ticks: readonly number[],
+  misfired: readonly number[],
+  spec: ScheduleSpec,
+): number {
+  const { policy, limit } = spec.misfire
+  const left = { skip: 0, once: 1, all: limit }[policy]
+  const firstLeft = left === 0 ? undefined : misfired.slice(-left)[0]
+  const end = firstLeft === undefined ? ticks.length : ticks.indexOf(firstLeft)
+  return end === 0 ? ticks.length : end
 }
 
 /** Of all misfires, oldest first, the newest ones that the policy fires. */
-function misfiresToFire(misfired: number[], { misfire }: ScheduleSpec, nowMs: number): number[] {
+function misfiresToFire(
+  misfired: readonly number[],
+  { misfire }: ScheduleSpec,
+  nowMs: number,
+): number[] {
   const { policy, limit, within = Infinity } = misfire
   if (policy === 'skip' || misfired.length === 0) return []
   const newest = misfired.slice(policy === 'once' ? -1 : -limit)
   return newest.filter((tickAtMs) => nowMs - tickAtMs <= within)
 }
 
-function range(ticks: number[], reason: SkipReason): SkippedRange {
-  const [tickAtMs = 0] = ticks
-  const untilMs = ticks.at(-1) ?? tickAtMs
-  return { verdict: 'skip', reason, tickAtMs, untilMs, count: ticks.length }
+/** Adds a skipped tick: to the range that the last verdict is, when it has the same reason. */
+function skip(verdicts: Verdict[], reason: SkipReason, tickAtMs: number): void {
+  const last = verdicts.at(-1)
+  if (last?.verdict === 'skip' && last.reason === reason) {
+    last.untilMs = tickAtMs
+    last.count += 1
+  } else {
+    verdicts.push({ verdict: 'skip', reason, tickAtMs, untilMs: tickAtMs, count: 1 })
+  }
 }

@@ -24,6 +24,9 @@ export const RunFact = z.object({
   tick_until: Instant.nullish(),
   tick_count: z.int().nullish(),
   term: z.int().nullish(),
+  backfill_id: z.uuid().nullish(),
+  /** When it is late, unless it has succeeded by then. */
+  late_due_at: Instant.nullish(),
   payload: z.unknown(),
   labels: z.record(z.string(), z.string()).nullish(),
   priority: z.int().nullish(),
@@ -58,6 +61,16 @@ export const AttemptFact = z.object({
 })
 export type AttemptFact = z.infer<typeof AttemptFact>
 
+/** Why a leader's term ended. */
+export const TermEnd = z.enum([
+  'released', // its process was stopped
+  'stepped-down', // it was asked to
+  'untrusted', // it could not renew its lease in time
+  'stalled', // its firing made no progress
+  'expired', // its successor found the lease free
+])
+export type TermEnd = z.infer<typeof TermEnd>
+
 /** The beginning or end of a leader's term. */
 export const TermFact = z.object({
   kind: z.literal('term'),
@@ -65,8 +78,7 @@ export const TermFact = z.object({
   instance: z.string(),
   from_at: Instant,
   until_at: Instant.nullish(),
-  /** Why it ended: `released`, or `expired` when a successor found the lease free. */
-  reason: z.enum(['released', 'expired']).nullish(),
+  reason: TermEnd.nullish(),
 })
 export type TermFact = z.infer<typeof TermFact>
 

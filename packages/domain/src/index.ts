@@ -1,15 +1,30 @@
-export { type Cadence, cadenceKey, parseCadenceKey } from './cadence.ts'
+export {
+  type CalendarChoice,
+  calendarNames,
+  type Calendars,
+  CalendarSpec,
+  isInCalendar,
+} from './calendar.ts'
+export { type Cadence, cadenceKey, cronCadence, parseCadenceKey } from './cadence.ts'
 export { type Clock, DAY, HOUR, MILLISECOND, MINUTE, SECOND, systemClock } from './clock.ts'
 export { cronProblem } from './cron.ts'
 export { CronError } from './cron-field.ts'
-export { type Decision, decideTicks, jitterMs, type Verdict } from './decide-ticks.ts'
+export {
+  type Decision,
+  decideTicks,
+  jitterMs,
+  type SkippedRange,
+  type SkipReason,
+  type Verdict,
+} from './decide-ticks.ts'
 export { Duration, formatDuration, parseDurationMs } from './duration.ts'
-export { AttemptFact, Fact, RunFact, TermFact } from './fact.ts'
+export { AttemptFact, Fact, RunFact, TermEnd, TermFact } from './fact.ts'
 export { firstUuidAt, newRunId, RunId, runIdTimeMs, ScheduleId, tickRunId } from './ids.ts'
 export { JobDescription } from './job.ts'
 export { RunMessage } from './message.ts'
 export { JobName, QueueName, ScheduleName, TICKS_QUEUE } from './names.ts'
 export { nextTick } from './next-tick.ts'
+export { isPausedAt, type Pause } from './pause.ts'
 export {
   Backoff,
   DEFAULT_ATTEMPTS,

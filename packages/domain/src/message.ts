@@ -5,8 +5,19 @@ export const RunMessage = z.object({
   /** Version of this form. A worker leaves a message of a version that it does not know alone. */
   v: z.literal(1),
   payload: z.unknown(),
-  tick: z
-    .object({ scheduleId: z.uuid(), schedule: z.string(), at: z.iso.datetime(), term: z.int() })
+  /** Of a run that a schedule brought about. */
+  schedule: z
+    .object({
+      id: z.uuid(),
+      name: z.string(),
+      /** Absent when it was triggered by hand. */
+      tickAt: z.iso.datetime().optional(),
+      /** Of the leader that fired it. */
+      term: z.int().optional(),
+      backfillId: z.uuid().optional(),
+      /** When it is late, unless it has succeeded by then. */
+      lateAt: z.iso.datetime().optional(),
+    })
     .optional(),
   labels: z.record(z.string(), z.string()).optional(),
   /** Over the job's own. */

@@ -45,7 +45,14 @@ export function revision(attempt: number, state: RunState): number {
   return attempt * 10 + rank
 }
 
-export const AttemptState = z.enum(['running', 'succeeded', 'failed', 'drained', 'lost'])
+export const AttemptState = z.enum([
+  'running',
+  'succeeded',
+  'failed',
+  'drained',
+  'lost',
+  'cancelled',
+])
 export type AttemptState = z.infer<typeof AttemptState>
 
 /** Why a run is dead, skipped, or back in its queue. */
@@ -58,9 +65,12 @@ export const RunReason = z.enum([
   'exhausted', // dead: BullMQ gave the message up by itself, found by the sweep
   'overlap', // skipped: an earlier run of the schedule was unfinished
   'paused', // skipped: the schedule was paused
+  'calendar', // skipped: a calendar of the schedule says so
   'misfire', // skipped: too late for its misfire policy
   'shadow', // skipped: the schedule is in shadow mode
   'drained', // queued again: its worker was stopped
+  'cancelled', // cancelled: somebody asked for it
+  'superseded', // cancelled: a later run of its schedule took its place
 ])
 export type RunReason = z.infer<typeof RunReason>
 

@@ -88,7 +88,10 @@ test.each([
   [{ overlapp: 'skip' }, 'overlapp: unknown key; did you mean "overlap"?'],
   [{ misfire: { polcy: 'all' } }, 'misfire.polcy: unknown key; did you mean "policy"?'],
   [{ dst: { summer: 1 } }, 'dst.summer: unknown key; allowed are gap, fold'],
-  [{ overlap: 'queue' }, 'overlap ("queue"): must be one of skip, allow'],
+  [
+    { overlap: 'queue' },
+    'overlap ("queue"): must be one of skip, allow, queue-latest, cancel-running',
+  ],
   [{ job: undefined }, 'job: is missing; must be a text in quotes'],
   [{ paused: 'yes' }, 'paused ("yes"): must be true or false'],
   [{ payload: [1] }, 'payload: must be a map of keys to values'],

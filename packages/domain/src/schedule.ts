@@ -1,14 +1,22 @@
 import { z } from 'zod'
-import type { Cadence } from './cadence.ts'
+import { type Cadence, cronCadence } from './cadence.ts'
+import { CalendarChoice, type Calendars } from './calendar.ts'
 import { DAY, MINUTE, SECOND } from './clock.ts'
 import { cronProblem } from './cron.ts'
 import { shortestIntervalMs } from './cron-interval.ts'
 import { Duration, formatDuration } from './duration.ts'
 import type { ScheduleId } from './ids.ts'
 import { JobName } from './names.ts'
-import { isTimezone } from './zone-clock.ts'
+import type { Pause } from './pause.ts'
+import { Timezone } from './timezone.ts'
 
-export const OverlapPolicy = z.enum(['skip', 'allow'])
+/** What becomes of a tick that comes while an earlier run of its schedule is unfinished. */
+export const OverlapPolicy = z.enum([
+  'skip', // it gets no run
+  'allow', // it gets one
+  'queue-latest', // its run waits for that one, and replaces another that waits
+  'cancel-running', // the unfinished ones are cancelled, its run starts when they have ended
+])
 export type OverlapPolicy = z.infer<typeof OverlapPolicy>
 
 export const MisfirePolicy = z.strictObject({
@@ -21,10 +29,6 @@ export const MisfirePolicy = z.strictObject({
   within: Duration.optional(),
 })
 export type MisfirePolicy = z.infer<typeof MisfirePolicy>
-
-const Timezone = z
-  .string()
-  .refine(isTimezone, { error: 'is no IANA time zone: write for example Asia/Jakarta or UTC' })
 
 const INSTANT_RULE =
   'must be an instant in ISO 8601 with its offset, for example 2026-01-01T00:00:00Z'
@@ -82,6 +86,8 @@ export const ScheduleSpec = z
     jitter: Duration.optional(),
     startsAt: Instant.nullish(),
     endsAt: Instant.nullish(),
+    /** Ticks on days of `skip`, or not on days of `only`, get no run. */
+    calendars: CalendarChoice,
     paused: z.boolean().default(false),
     mode: z.enum(['live', 'shadow']).default('live'),
     lateAfter: Duration.optional(),
@@ -143,8 +149,7 @@ export function scheduleCadence(spec: ScheduleSpec): Cadence {
 function readCadence(spec: ScheduleSpec): Cadence {
   if (spec.every !== undefined)
     return { kind: 'every', everyMs: spec.every, offsetMs: spec.offset ?? 0 }
-  const expression = (spec.cron ?? '').trim().split(/\s+/).join(' ')
-  return { kind: 'cron', expression, timezone: spec.timezone, ...spec.dst }
+  return cronCadence(spec.cron ?? '', { timezone: spec.timezone, ...spec.dst })
 }
 
 /** One version of a schedule and the time it rules: ticks in (fromMs, untilMs]. Specs are never changed in place. */
@@ -154,6 +159,8 @@ export interface ScheduleVersion {
   fromMs: number
   /** Absent on the version in force. */
   untilMs?: number
+  /** The calendars that the spec names, as they were at its time. */
+  calendars?: Calendars
 }
 
 /** A schedule with every version that may still owe a tick, oldest first. Deleted: the last one has an end. */
@@ -161,4 +168,6 @@ export interface Schedule {
   id: ScheduleId
   name: string
   versions: readonly ScheduleVersion[]
+  /** Those of this schedule alone, oldest first. */
+  pauses?: readonly Pause[]
 }

@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis'
 import { DeadLetter } from './dead-letter.ts'
 import { bullKey, deadKey } from './keys.ts'
 import { OUTCOME_FIELD, readStoredOutcome } from './outcome-record.ts'
+import { scheduleFacts } from './run-fact.ts'
 import { searchOutboxes } from './search-outboxes.ts'
 
 /**
@@ -131,10 +132,7 @@ function fact(hash: Record<string, string>, message: RunMessage, told: Told): Ru
     result: null,
     priority: Number(hash['priority'] ?? 0),
     enqueued_at: instant(Number(hash['timestamp'] ?? 0)),
-    schedule_id: message.tick?.scheduleId ?? null,
-    schedule: message.tick?.schedule ?? null,
-    tick_at: message.tick?.at ?? null,
-    term: message.tick?.term ?? null,
+    ...scheduleFacts(message),
     labels: message.labels ?? null,
     redrive_of: message.redriveOf ?? null,
     ...told,

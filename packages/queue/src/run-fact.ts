@@ -4,6 +4,7 @@ import {
   revision,
   type RunError,
   type RunFact,
+  type RunMessage,
   type RunReason,
   type RunState,
 } from '@jadwal/domain'
@@ -26,7 +27,6 @@ export interface RunNews {
 /** The fact of an attempt, as a line of JSON that Postgres takes. It is complete in itself. */
 export function runFactLine(run: StartedRun, worker: string, news: RunNews): string {
   const { message } = run
-  const { tick } = message
   const isOver = news.state === 'succeeded' || news.state === 'dead'
   const endedAt = news.endedAtMs === undefined ? undefined : instant(news.endedAtMs)
   const runAtMs = news.runAtMs ?? run.runAtMs
@@ -38,10 +38,7 @@ export function runFactLine(run: StartedRun, worker: string, news: RunNews): str
     reason: news.reason,
     job: run.job,
     queue: run.queue,
-    schedule_id: tick?.scheduleId,
-    schedule: tick?.schedule,
-    tick_at: tick?.at,
-    term: tick?.term,
+    ...scheduleFacts(message),
     labels: message.labels,
     priority: run.priority,
     enqueued_at: instant(run.enqueuedAtMs),
@@ -58,6 +55,19 @@ export function runFactLine(run: StartedRun, worker: string, news: RunNews): str
   const head = JSON.stringify(fact).slice(0, -1)
   const result = news.result === undefined ? '' : `,"result":${news.result}`
   return safeJson(`${head}${result},"payload":${run.payloadText}}`)
+}
+
+/** What a fact says of the schedule that brought a run about. */
+export function scheduleFacts({ schedule }: RunMessage): Partial<RunFact> {
+  if (!schedule) return {}
+  return {
+    schedule_id: schedule.id,
+    schedule: schedule.name,
+    tick_at: schedule.tickAt,
+    term: schedule.term,
+    backfill_id: schedule.backfillId,
+    late_due_at: schedule.lateAt,
+  }
 }
 
 /** The fact of an earlier attempt that ended without a word. */

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import { deadLetterFields } from './dead-letter.ts'
 import { bullKey } from './keys.ts'
-import { safeJson } from './run-fact.ts'
+import { safeJson, scheduleFacts } from './run-fact.ts'
 import { type Abandoned, endAbandoned } from './sweep-script.ts'
 
 const AT_ONCE = 100
@@ -73,13 +73,10 @@ async function readAbandoned(deps: SweepDeps, id: string): Promise<Abandoned> {
 function factsOf(data: object): Partial<RunFact> & { payload: unknown } {
   const message = RunMessage.safeParse(data)
   if (!message.success) return { payload: data }
-  const { payload, tick, labels, redriveOf } = message.data
+  const { payload, labels, redriveOf } = message.data
   return {
     payload,
-    schedule_id: tick?.scheduleId,
-    schedule: tick?.schedule,
-    tick_at: tick?.at,
-    term: tick?.term,
+    ...scheduleFacts(message.data),
     labels,
     redrive_of: redriveOf,
   }

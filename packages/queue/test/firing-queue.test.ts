@@ -63,7 +63,11 @@ function planOf(scheduleId: ScheduleId, tickAtMs: number, exclusive = false): Ti
         id,
         job: 'email.send',
         tickAtMs,
-        message: { v: 1, payload: {}, tick: { scheduleId, schedule: 's', at, term: 1 } },
+        message: {
+          v: 1,
+          payload: {},
+          schedule: { id: scheduleId, name: 's', tickAt: at, term: 1 },
+        },
         options: runMessageOptions({
           enqueuedAtMs: tickAtMs,
           ...(exclusive ? { exclusiveId: scheduleId } : {}),

@@ -75,6 +75,9 @@ function rowOf(fact: RunFact): RunRow {
     error: fact.error ?? null,
     redrive_of: fact.redrive_of ?? null,
     recorded_at: enqueuedAt,
+    backfill_id: fact.backfill_id ?? null,
+    late_due_at: date(fact.late_due_at),
+    late_at: null,
   }
 }
 

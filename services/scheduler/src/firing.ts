@@ -246,6 +246,7 @@ export class Firing {
       nowMs: at.nowMs,
       nowIso: at.nowIso,
       term: this.#reign.term,
+      pauses: book.pauses,
       // Closed by a move that was cut short: nothing fires here, the move is to be finished.
       queue: last?.moved ? NO_QUEUE : at.name,
       queueOf: (job) => catalogue.queueOf(job),

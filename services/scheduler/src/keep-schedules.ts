@@ -26,9 +26,10 @@ export class ScheduleKeeper {
     const { db, book, redisClock, log, metrics } = this.#deps
     if (this.#revision !== undefined && (await readScheduleRevision(db)) === this.#revision)
       return false
-    const { revision, schedules, problems } = await loadSchedules(db, this.#revision)
+    const { revision, schedules, pauses, problems } = await loadSchedules(db, this.#revision)
     for (const problem of problems)
       log.error(problem, 'stored schedule does not parse, its version is left out')
+    book.pauses = pauses
     book.put(schedules, redisClock.nowMs())
     this.#revision = revision
     metrics.schedules.set(book.size)

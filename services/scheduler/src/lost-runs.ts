@@ -121,6 +121,8 @@ function lostRun(row: RunRow, nowIso: string): LostRun {
     result: null,
     error,
     redrive_of: row.redrive_of,
+    backfill_id: row.backfill_id,
+    late_due_at: iso(row.late_due_at),
   }
   const letter = deadLetterFields({
     job: row.job,

@@ -1,6 +1,7 @@
 import {
   decideTicks,
   jitterMs,
+  type Pause,
   revision,
   type RunFact,
   type Schedule,
@@ -18,6 +19,8 @@ export interface PlanContext {
   queue: string
   /** The queue of a job; undefined when no worker ever served it. */
   queueOf: (job: string) => string | undefined
+  /** The pauses that hold for every schedule. */
+  pauses: readonly Pause[]
   /** At most so many runs; what is owed beyond comes the next time. */
   maxRuns: number
 }
@@ -51,7 +54,10 @@ export function planTicks(
   }
   let stopped: Omit<SchedulePlan, 'plan'> = { more: false }
   for (const version of schedule.versions) {
-    const decision = decideTicks(version, plan.lastMs, context.nowMs)
+    const decision = decideTicks(version, plan.lastMs, {
+      nowMs: context.nowMs,
+      pauses: schedule.pauses ? [...context.pauses, ...schedule.pauses] : context.pauses,
+    })
     if (decision.verdicts.length === 0) continue
     const queue = context.queueOf(version.spec.job)
     if (queue !== context.queue) {
@@ -96,6 +102,7 @@ function plannedRun(tickAtMs: number, { schedule, spec, context }: Subject): Pla
   const id = tickRunId(schedule.id, tickAtMs)
   const delayMs = Math.max(0, tickAtMs + jitterMs(schedule.id, spec) - context.nowMs)
   const tickAt = new Date(tickAtMs).toISOString()
+  const lateAt = lateAtOf(tickAtMs, { schedule, spec })
   const fact = {
     id,
     job: spec.job,
@@ -104,6 +111,7 @@ function plannedRun(tickAtMs: number, { schedule, spec, context }: Subject): Pla
     schedule: schedule.name,
     tick_at: tickAt,
     term: context.term,
+    late_due_at: lateAt ?? null,
     payload: spec.payload,
     labels: spec.labels ?? null,
     priority: spec.priority ?? 0,
@@ -118,7 +126,13 @@ function plannedRun(tickAtMs: number, { schedule, spec, context }: Subject): Pla
     message: {
       v: 1,
       payload: spec.payload,
-      tick: { scheduleId: schedule.id, schedule: schedule.name, at: tickAt, term: context.term },
+      schedule: {
+        id: schedule.id,
+        name: schedule.name,
+        tickAt,
+        term: context.term,
+        ...(lateAt === undefined ? {} : { lateAt }),
+      },
       ...(spec.labels ? { labels: spec.labels } : {}),
       ...(spec.attempts === undefined ? {} : { attempts: spec.attempts }),
       ...(spec.timeoutMs === undefined ? {} : { timeoutMs: spec.timeoutMs }),
@@ -131,6 +145,15 @@ function plannedRun(tickAtMs: number, { schedule, spec, context }: Subject): Pla
     }),
     fact: JSON.stringify(fact).slice(1),
   }
+}
+
+/** Lateness counts from the instant at which the run was to start. */
+function lateAtOf(
+  tickAtMs: number,
+  { schedule, spec }: Pick<Subject, 'schedule' | 'spec'>,
+): string | undefined {
+  if (spec.lateAfter === undefined) return undefined
+  return new Date(tickAtMs + jitterMs(schedule.id, spec) + spec.lateAfter).toISOString()
 }
 
 function skipFact(

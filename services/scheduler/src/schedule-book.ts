@@ -2,6 +2,7 @@ import {
   type Cadence,
   cadenceKey,
   nextTick,
+  type Pause,
   type Schedule,
   scheduleCadence,
   type ScheduleId,
@@ -43,6 +44,9 @@ export class ScheduleBook {
   cadenceKeys(): Iterable<string> {
     return this.#groups.keys()
   }
+
+  /** The pauses that hold for every schedule. */
+  pauses: readonly Pause[] = []
 
   /** Takes in schedules that are new or have changed. One without any version is forgotten. */
   put(schedules: readonly Schedule[], nowMs: number): void {

@@ -56,11 +56,9 @@ export class Attempt implements JobContext {
     this.nextCheckMs = startedMs + this.timeoutMs
     this.#log = log
     this.#mask = mask
-    const { tick } = run.message
-    if (tick) {
-      this.tickAt = new Date(tick.at)
-      this.schedule = tick.schedule
-    }
+    const { schedule } = run.message
+    if (schedule) this.schedule = schedule.name
+    if (schedule?.tickAt !== undefined) this.tickAt = new Date(schedule.tickAt)
   }
 
   get runId(): string {
