@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Cadence, cadenceKey, parseCadenceKey } from './cadence.ts'
+import { type Cadence, cadenceKey, cronCadence, parseCadenceKey } from './cadence.ts'
 
 test.each<Cadence>([
   { kind: 'every', everyMs: 90_000, offsetMs: 0 },
@@ -28,4 +28,17 @@ test.each([
   'at noon',
 ])('%j is no cadence key', (key) => {
   expect(() => parseCadenceKey(key)).toThrow(`no cadence key: ${key}`)
+})
+
+const RULE = { timezone: 'Asia/Jakarta', gap: 'shift', fold: 'once' } as const
+
+test('spaces do not make another cadence', () => {
+  expect(cadenceKey(cronCadence(' 0\t6  1 * *', RULE))).toBe(
+    cadenceKey({ kind: 'cron', expression: '0 6 1 * *', ...RULE }),
+  )
+})
+
+test('@every is the cadence of an interval; a wrong one is left for nextTick to refuse', () => {
+  expect(cronCadence('@every 1m30s', RULE)).toEqual({ kind: 'every', everyMs: 90_000, offsetMs: 0 })
+  expect(cronCadence('@every now', RULE)).toMatchObject({ kind: 'cron', expression: '@every now' })
 })

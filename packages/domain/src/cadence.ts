@@ -1,13 +1,27 @@
+import { cronProblem, parseCron } from './cron.ts'
+
 /** The rule that produces ticks. */
-export type Cadence =
-  | {
-      kind: 'cron'
-      expression: string
-      timezone: string
-      gap: 'shift' | 'skip'
-      fold: 'once' | 'twice'
-    }
-  | { kind: 'every'; everyMs: number; offsetMs: number }
+export type Cadence = CronCadence | { kind: 'every'; everyMs: number; offsetMs: number }
+
+export interface CronCadence {
+  kind: 'cron'
+  expression: string
+  timezone: string
+  /** Of wall times that a clock change leaves out. */
+  gap: 'shift' | 'skip'
+  /** Of wall times that a clock change brings twice. */
+  fold: 'once' | 'twice'
+}
+
+/** Where the clock of an expression hangs, and what becomes of ticks when it is changed. */
+export type CronRule = Pick<CronCadence, 'timezone' | 'gap' | 'fold'>
+
+/** The cadence of a cron expression; `@every 90s` makes the interval that `every: 90s` makes. */
+export function cronCadence(expression: string, rule: CronRule): Cadence {
+  const everyMs = cronProblem(expression) === undefined ? parseCron(expression).everyMs : undefined
+  if (everyMs !== undefined) return { kind: 'every', everyMs, offsetMs: 0 }
+  return { kind: 'cron', expression: expression.trim().split(/\s+/).join(' '), ...rule }
+}
 
 /** One text per distinct cadence: equal keys, equal ticks. Parsed back by `parseCadenceKey`. */
 export function cadenceKey(cadence: Cadence): string {

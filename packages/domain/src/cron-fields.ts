@@ -2,11 +2,13 @@ import {
   CronError,
   type CronField,
   DAY_FIELD,
-  fieldError,
   HOUR_FIELD,
   MINUTE_FIELD,
   MONTH_FIELD,
+  PartError,
+  quoted,
   readAtom,
+  readField,
   readNumber,
   SECOND_FIELD,
   WEEKDAY_FIELD,
@@ -47,15 +49,15 @@ export interface CronFields {
   weekDays: WeekDays
 }
 
-const NICKNAMES: Record<string, string> = {
-  '@yearly': '0 0 1 1 *',
-  '@annually': '0 0 1 1 *',
-  '@monthly': '0 0 1 * *',
-  '@weekly': '0 0 * * 0',
-  '@daily': '0 0 * * *',
-  '@midnight': '0 0 * * *',
-  '@hourly': '0 * * * *',
-}
+const NICKNAMES = new Map([
+  ['@yearly', '0 0 1 1 *'],
+  ['@annually', '0 0 1 1 *'],
+  ['@monthly', '0 0 1 * *'],
+  ['@weekly', '0 0 * * 0'],
+  ['@daily', '0 0 * * *'],
+  ['@midnight', '0 0 * * *'],
+  ['@hourly', '0 * * * *'],
+])
 
 /** Takes an expression of 5 fields, of 6 (seconds first), or an `@name` apart. Throws CronError. */
 export function readCronFields(expression: string): CronFields {
@@ -66,9 +68,9 @@ export function readCronFields(expression: string): CronFields {
     minutes: readNumbers(MINUTE_FIELD, minute),
     hours: readNumbers(HOUR_FIELD, hour),
     hourStar: hour.startsWith('*'),
-    monthDays: readMonthDays(day),
+    monthDays: readField(DAY_FIELD, day, () => readMonthDays(day)),
     months: readNumbers(MONTH_FIELD, month),
-    weekDays: readWeekDays(weekday),
+    weekDays: readField(WEEKDAY_FIELD, weekday, () => readWeekDays(weekday)),
   }
 }
 
@@ -85,22 +87,21 @@ function fieldTexts(expression: string): string[] {
 }
 
 function nickname(expression: string): string {
-  const known = NICKNAMES[expression.toLowerCase()]
-  if (known) return known
-  const allowed = `allowed are ${Object.keys(NICKNAMES).join(', ')}`
-  if (/^@reboot$/i.test(expression))
-    throw new CronError(
-      `@reboot means the start of a machine, which is no point in time; ${allowed}`,
-    )
-  if (/^@every\b/i.test(expression))
-    throw new CronError(`"${expression}": write "every: 90s" in place of "cron"; ${allowed}`)
-  throw new CronError(`"${expression}" is no known name; ${allowed}`)
+  const known = NICKNAMES.get(expression.toLowerCase())
+  if (known !== undefined) return known
+  const why = /^@reboot$/i.test(expression)
+    ? 'means the start of a machine, which is no point in time'
+    : 'is no known name'
+  const allowed = [...NICKNAMES.keys(), '@every 90s'].join(', ')
+  throw new CronError(`${quoted(expression)} ${why}; allowed are ${allowed}`)
 }
 
 function readNumbers(field: CronField, text: string): number[] {
-  if (text === '?')
-    throw fieldError(field, text, '"?" goes with day of month and day of week only; write "*"')
-  return ascending(text.split(',').flatMap((atom) => readAtom(field, atom)))
+  return readField(field, text, () => {
+    if (text === '?')
+      throw new PartError(text, '"?" goes with day of month and day of week only; write "*"')
+    return ascending(text.split(',').flatMap((atom) => readAtom(field, atom)))
+  })
 }
 
 function readMonthDays(text: string): MonthDays {
@@ -122,7 +123,7 @@ function readMonthDays(text: string): MonthDays {
 }
 
 function daysBeforeLast(atom: string, days: number): number {
-  if (days > 30) throw fieldError(DAY_FIELD, atom, 'no month has that many days before its last')
+  if (days > 30) throw new PartError(atom, 'no month has that many days before its last')
   return days
 }
 
@@ -147,14 +148,12 @@ function readWeekDays(text: string): WeekDays {
 }
 
 function nthWeekday(atom: string, weekday: string, n: number): { weekday: number; n: number } {
-  if (n < 1 || n > 5)
-    throw fieldError(WEEKDAY_FIELD, atom, 'a weekday comes at most 5 times, #1-#5')
+  if (n < 1 || n > 5) throw new PartError(atom, 'a weekday comes at most 5 times, #1-#5')
   return { weekday: readNumber(WEEKDAY_FIELD, weekday) % 7, n }
 }
 
 function lastWeekday(atom: string, weekday: string): number {
-  if (weekday === '')
-    throw fieldError(WEEKDAY_FIELD, atom, 'name the weekday: 5L is the last Friday')
+  if (weekday === '') throw new PartError(atom, 'name the weekday: 5L is the last Friday')
   return readNumber(WEEKDAY_FIELD, weekday) % 7
 }
 

@@ -13,7 +13,9 @@ export function shortestIntervalMs(expression: string): number {
   return shortest
 }
 
-function measure({ wallClock }: Cron): number {
+function measure(cron: Cron): number {
+  if (cron.everyMs !== undefined) return cron.everyMs
+  const { wallClock } = cron
   let shortest = Infinity
   let last = wallClock.next(0)
   for (let count = 0; last !== undefined && count < LOOKED_AT; count += 1) {

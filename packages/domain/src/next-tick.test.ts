@@ -229,6 +229,14 @@ test('an interval counts from the epoch and its offset', () => {
   expect(nextTick(cadence, -80_001)).toBe(-80_000)
 })
 
+test('@every counts from the epoch in every zone, as every does', () => {
+  const cadence = parseCadenceKey('cron America/New_York skip once @every 90s')
+  for (const at of ['2026-03-08T06:59:59Z', '2026-11-01T05:30:00Z', '1969-12-31T23:59:59Z'])
+    expect(nextTick(cadence, Date.parse(at))).toBe(
+      nextTick({ kind: 'every', everyMs: 90_000, offsetMs: 0 }, Date.parse(at)),
+    )
+})
+
 test('throws on an expression that is wrong and on a zone that does not exist', () => {
   expect(() => ticks('60 * * * *', '2026-01-01T00:00Z')).toThrow('minute "60"')
   expect(() => ticks('* * * * *', '2026-01-01T00:00Z', { timezone: 'Mars/Base' })).toThrow(

@@ -1,9 +1,7 @@
-import type { Cadence } from './cadence.ts'
+import type { Cadence, CronCadence } from './cadence.ts'
 import { DAY } from './clock.ts'
-import { type Cron, parseCron } from './cron.ts'
+import { type CronTimes, parseCron } from './cron.ts'
 import { MAX_OFFSET_MS, type ZoneClock, zoneClock, type ZoneStretch } from './zone-clock.ts'
-
-type CronCadence = Extract<Cadence, { kind: 'cron' }>
 
 /** A cadence that brings nothing for this long brings nothing ever. */
 const HORIZON = 50 * 366 * DAY
@@ -20,11 +18,9 @@ const HORIZON = 50 * 366 * DAY
  * Throws CronError on an expression that is wrong and RangeError on a zone that does not exist.
  */
 export function nextTick(cadence: Cadence, afterMs: number): number | undefined {
-  if (cadence.kind === 'every') {
-    const { everyMs, offsetMs } = cadence
-    return Math.floor((afterMs - offsetMs) / everyMs) * everyMs + offsetMs + everyMs
-  }
+  if (cadence.kind === 'every') return nextOf(cadence, afterMs)
   const cron = parseCron(cadence.expression)
+  if (cron.everyMs !== undefined) return nextOf({ everyMs: cron.everyMs, offsetMs: 0 }, afterMs)
   const zone = zoneClock(cadence.timezone)
   return (
     tickIn(cron, cadence, { stretch: zone.stretchAt(afterMs), afterMs }) ??
@@ -32,9 +28,16 @@ export function nextTick(cadence: Cadence, afterMs: number): number | undefined 
   )
 }
 
+function nextOf(
+  { everyMs, offsetMs }: { everyMs: number; offsetMs: number },
+  afterMs: number,
+): number {
+  return Math.floor((afterMs - offsetMs) / everyMs) * everyMs + offsetMs + everyMs
+}
+
 /** Walks on, stretch by stretch, past those that no matching wall time can lie in. */
 function laterTick(
-  cron: Cron,
+  cron: CronTimes,
   cadence: CronCadence,
   { zone, afterMs }: { zone: ZoneClock; afterMs: number },
 ): number | undefined {
@@ -52,7 +55,7 @@ function laterTick(
 
 /** The first tick after `afterMs` in one stretch. */
 function tickIn(
-  { fields, wallClock }: Cron,
+  { fields, wallClock }: CronTimes,
   cadence: CronCadence,
   { stretch, afterMs }: { stretch: ZoneStretch; afterMs: number },
 ): number | undefined {

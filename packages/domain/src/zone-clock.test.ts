@@ -73,3 +73,17 @@ test('tells IANA names from other texts', () => {
   expect(isTimezone('Mars/Base')).toBe(false)
   expect(isTimezone('')).toBe(false)
 })
+
+test.each(['BST', 'cst', 'PST', 'IST', 'SystemV/PST8PDT', 'Local', 'Z', 'UTC+1'])(
+  '%s is no IANA name, whatever Node takes it for',
+  (name) => {
+    expect(isTimezone(name)).toBe(false)
+  },
+)
+
+test.each(['EST', 'CST6CDT', 'Etc/GMT+5', 'America/Argentina/Buenos_Aires', 'GB', 'ROC'])(
+  '%s is an IANA name',
+  (name) => {
+    expect(isTimezone(name)).toBe(true)
+  },
+)

@@ -44,11 +44,18 @@ export function zoneClock(timezone: string): ZoneClock {
   return clock
 }
 
+/**
+ * Names that Node knows and IANA does not: Java's old ones. What they mean surprises: BST is the time
+ * of Bangladesh, CST that of Chicago.
+ */
+const NOT_IANA =
+  /^(?:systemv\/.*|act|aet|agt|art|ast|bet|bst|cat|cnt|cst|ctt|eat|ect|iet|ist|jst|mit|net|nst|plt|pnt|prt|pst|sst|vst)$/i
+
 /** Whether the name is that of an IANA time zone. */
 export function isTimezone(name: string): boolean {
   if (clocks.has(name)) return true
   // Some versions of Node take fixed offsets such as +05:30 for zones, others do not.
-  if (!/^[A-Za-z]/.test(name)) return false
+  if (!/^[A-Za-z]/.test(name) || NOT_IANA.test(name)) return false
   try {
     zoneClock(name)
     return true
