@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { DAY, HOUR, MINUTE, SECOND } from './clock.ts'
-import { decideTicks, jitterMs, type Verdict } from './decide-ticks.ts'
+import { decideTicks, type Verdict } from './decide-ticks.ts'
 import { ScheduleId } from './ids.ts'
+import { jitterMs } from './jitter.ts'
 import { ScheduleSpec, type ScheduleSpecInput, type ScheduleVersion } from './schedule.ts'
 
 const NOON = Date.parse('2026-09-01T12:00:00Z')

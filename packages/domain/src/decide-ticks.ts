@@ -1,12 +1,9 @@
-import { createHash } from 'node:crypto'
-import { calendarNames, isInCalendar } from './calendar.ts'
-import type { ScheduleId } from './ids.ts'
-import { nextTick } from './next-tick.ts'
-import { isPausedAt, type Pause } from './pause.ts'
-import type { RunReason } from './run.ts'
-import { scheduleCadence, type ScheduleSpec, type ScheduleVersion } from './schedule.ts'
+import { type OwnReason, ownReason } from './own-reason.ts'
+import type { Pause } from './pause.ts'
+import type { ScheduleSpec, ScheduleVersion } from './schedule.ts'
+import { nextVersionTick } from './version-ticks.ts'
 
-export type SkipReason = Extract<RunReason, 'paused' | 'calendar' | 'shadow' | 'misfire'>
+export type SkipReason = OwnReason | 'misfire'
 
 export interface SkippedRange {
   verdict: 'skip'
@@ -35,9 +32,6 @@ export interface DecisionTime {
 
 /** More owed ticks than this are decided in portions, so that no outage, however long, stops the loop. */
 const PORTION = 10_000
-
-/** Reasons that a tick has by itself, whenever it is looked at. */
-type OwnReason = Exclude<SkipReason, 'misfire'>
 
 /**
  * Decides the ticks that a version owes: those in (last, min(now, the version's end)], within the
@@ -74,50 +68,18 @@ export function decideTicks(
   return { verdicts, lastMs: newest, more: end < ticks.length || next !== undefined }
 }
 
-/** How long every run of a schedule waits: the same part of its `jitter` each time, from its id. */
-export function jitterMs(scheduleId: ScheduleId, spec: ScheduleSpec): number {
-  if (!spec.jitter) return 0
-  return createHash('sha256').update(scheduleId).digest().readUInt32BE(0) % spec.jitter
-}
-
-/** Undefined when no tick of the version is skipped whatever the hour. */
-function ownReason(
-  { spec, calendars = {} }: ScheduleVersion,
-  pauses: readonly Pause[],
-): ((tickAtMs: number) => OwnReason | undefined) | undefined {
-  const { paused, mode, timezone } = spec
-  const chosen = calendarNames(spec.calendars).length > 0 ? spec.calendars : undefined
-  if (!paused && mode === 'live' && pauses.length === 0 && !chosen) return undefined
-  const isIn = (names: readonly string[], atMs: number): boolean =>
-    names.some((name) => {
-      const calendar = calendars[name]
-      return calendar !== undefined && isInCalendar(calendar, timezone, atMs)
-    })
-  return (tickAtMs) => {
-    if (paused || isPausedAt(pauses, tickAtMs)) return 'paused'
-    if (chosen && isIn(chosen.skip, tickAtMs)) return 'calendar'
-    if (chosen && chosen.only.length > 0 && !isIn(chosen.only, tickAtMs)) return 'calendar'
-    return mode === 'shadow' ? 'shadow' : undefined
-  }
-}
-
 /** The ticks owed, oldest first, at most a portion; `next` is the first one beyond the portion. */
 function owedTicks(
   version: ScheduleVersion,
   lastMs: number,
   nowMs: number,
 ): { ticks: number[]; next?: number } {
-  const { spec, fromMs, untilMs = Infinity } = version
-  const starts = spec.startsAt ? Date.parse(spec.startsAt) - 1 : -Infinity
-  const ends = spec.endsAt ? Date.parse(spec.endsAt) : Infinity
-  const end = Math.min(nowMs, untilMs, ends)
-  const cadence = scheduleCadence(spec)
   const ticks: number[] = []
-  let tick = nextTick(cadence, Math.max(lastMs, fromMs, starts))
-  while (tick !== undefined && tick <= end) {
+  let tick = nextVersionTick(version, lastMs)
+  while (tick !== undefined && tick <= nowMs) {
     if (ticks.length === PORTION) return { ticks, next: tick }
     ticks.push(tick)
-    tick = nextTick(cadence, tick)
+    tick = nextVersionTick(version, tick)
   }
   return { ticks }
 }

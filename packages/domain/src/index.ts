@@ -12,7 +12,6 @@ export { CronError } from './cron-field.ts'
 export {
   type Decision,
   decideTicks,
-  jitterMs,
   type SkippedRange,
   type SkipReason,
   type Verdict,
@@ -20,6 +19,7 @@ export {
 export { Duration, formatDuration, parseDurationMs } from './duration.ts'
 export { AttemptFact, Fact, RunFact, TermEnd, TermFact } from './fact.ts'
 export { firstUuidAt, newRunId, RunId, runIdTimeMs, ScheduleId, tickRunId } from './ids.ts'
+export { jitterMs } from './jitter.ts'
 export { JobDescription } from './job.ts'
 export { RunMessage } from './message.ts'
 export { JobName, QueueName, ScheduleName, TICKS_QUEUE } from './names.ts'
