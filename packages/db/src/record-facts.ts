@@ -108,7 +108,7 @@ function upsertRuns(): RawBuilder<unknown> {
  * own word on its attempt is worth more than somebody's finding that it is lost.
  */
 const WEIGHT = (state: string): RawBuilder<number> =>
-  sql.raw(`array_position('{running,lost,drained,failed,succeeded}'::text[], ${state})`)
+  sql.raw(`array_position('{running,lost,drained,cancelled,failed,succeeded}'::text[], ${state})`)
 
 /**
  * Attempts in any order: the weightier state with its end and error stays; worker and start are filled

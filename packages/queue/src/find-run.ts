@@ -2,9 +2,10 @@ import { type RunFact, RunMessage, revision, type RunState } from '@jadwal/domai
 import type { Redis } from 'ioredis'
 import { DeadLetter } from './dead-letter.ts'
 import { bullKey, deadKey } from './keys.ts'
-import { OUTCOME_FIELD, readStoredOutcome } from './outcome-record.ts'
+import { endsRun, OUTCOME_FIELD, readStoredOutcome } from './outcome-record.ts'
 import { scheduleFacts } from './run-fact.ts'
 import { searchOutboxes } from './search-outboxes.ts'
+import { isHeldScore } from './unfinished-lua.ts'
 
 /**
  * What Redis knows of a run that may be in one of the given queues, told as a fact; undefined when it
@@ -57,7 +58,7 @@ async function queueOfMessage(
 }
 
 /** The fact of a message that has not ended. Its hash and its place are read at one instant. */
-async function readMessage(
+export async function readMessage(
   redis: Redis,
   prefix: string,
   { queue, id }: { queue: string; id: string },
@@ -86,7 +87,8 @@ async function readMessage(
       ? 'retrying'
       : 'queued'
   // BullMQ's score of a delayed message: ms * 4096 and a sequence number.
-  const runAtMs = delayed === null ? undefined : Math.floor(Number(delayed) / 4_096)
+  const isDue = delayed === null || isHeldScore(delayed)
+  const runAtMs = isDue ? undefined : Math.floor(Number(delayed) / 4_096)
   return fact(hash, message.data, {
     id,
     queue,
@@ -140,8 +142,7 @@ function fact(hash: Record<string, string>, message: RunMessage, told: Told): Ru
 }
 
 function hasEnded(outcome: string | undefined): boolean {
-  const kind = readStoredOutcome(outcome ?? null)?.kind
-  return kind === 'succeeded' || kind === 'dead'
+  return endsRun(readStoredOutcome(outcome ?? null))
 }
 
 function instant(ms: number): string {

@@ -1,8 +1,8 @@
-import type { RunId, RunMessage, ScheduleId } from '@jadwal/domain'
+import type { OverlapPolicy, RunId, RunMessage, ScheduleId } from '@jadwal/domain'
 import type { JobsOptions } from 'bullmq'
 import { LeaseLostError } from './errors.ts'
 import { FiringConnection } from './firing-connection.ts'
-import { bullKey, lastTicksKey, outboxKey } from './keys.ts'
+import { bullKey, cancelChannel, companionPrefix, lastTicksKey, outboxKey } from './keys.ts'
 import { formatLastTick, type LastTick, parseLastTick, TERM_FIELD } from './last-tick.ts'
 import type { Reign } from './lease.ts'
 import { VERDICT_SCRIPT } from './verdict-script.ts'
@@ -12,6 +12,10 @@ export interface PlannedRun {
   id: RunId
   job: string
   tickAtMs: number
+  /** When it is to start: the tick and its jitter. */
+  dueAtMs: number
+  /** What becomes of it while an earlier run of the schedule is unfinished. */
+  overlap: OverlapPolicy
   message: RunMessage
   options: JobsOptions
   /** The run's fact as JSON, from after its state on (`"id":…}`). */
@@ -39,8 +43,11 @@ export interface FireRequest {
 }
 
 export type FireResult =
-  /** Everything that was planned stands. `swallowed` and `owed` are run ids. */
-  | { status: 'fired'; plans: TickPlan[]; swallowed: Set<RunId>; owed: Set<RunId> }
+  /**
+   * Everything that was planned stands. Run ids: `overlapped` got no run since an earlier one is
+   * unfinished, `owed` could not be added.
+   */
+  | { status: 'fired'; plans: TickPlan[]; overlapped: Set<RunId>; owed: Set<RunId> }
   /** Somebody else wrote in between: read again. */
   | { status: 'aborted' }
 
@@ -93,7 +100,7 @@ export class FiringQueue {
     const plans = scheduleIds.flatMap((id, at) => request.plan(id, parseLastTick(lasts[at])) ?? [])
     if (plans.length === 0) {
       await this.#unwatch()
-      return { status: 'fired', plans, swallowed: new Set(), owed: new Set() }
+      return { status: 'fired', plans, overlapped: new Set(), owed: new Set() }
     }
     const tx = await this.#transaction(plans, request.nowIso)
     if (!reign.trusted()) throw new LeaseLostError('the lease ran out before EXEC')
@@ -167,7 +174,11 @@ export class FiringQueue {
     const skips = plans.flatMap((plan) => plan.skips).join('\n')
     const ticks = plans.flatMap((plan) => plan.runs.flatMap((run) => verdictArguments(plan, run)))
     const outbox = outboxKey(this.#prefix, this.#name)
-    tx.eval(VERDICT_SCRIPT, 3, outbox, this.#lastTicks, base, base, nowIso, skips, ...ticks)
+    const companions = companionPrefix(this.#prefix, this.#name)
+    const channel = cancelChannel(this.#prefix, this.#name)
+    const keys = [outbox, this.#lastTicks, base]
+    const facts = [base, nowIso, skips, companions, channel]
+    tx.eval(VERDICT_SCRIPT, keys.length, ...keys, ...facts, ...ticks)
     return tx
   }
 
@@ -183,10 +194,11 @@ export class FiringQueue {
     const runs = plans.flatMap((plan) => plan.runs)
     const withVerdict = (verdict: number): Set<RunId> =>
       new Set(runs.filter((_, at) => verdicts[at] === verdict).map((run) => run.id))
-    return { status: 'fired', plans, swallowed: withVerdict(2), owed: withVerdict(0) }
+    return { status: 'fired', plans, overlapped: withVerdict(2), owed: withVerdict(0) }
   }
 }
 
 function verdictArguments(plan: TickPlan, run: PlannedRun): (string | number)[] {
-  return [run.id, run.options.deduplication?.id ?? '', plan.scheduleId, run.tickAtMs, run.fact]
+  const { scheduleId } = plan
+  return [run.id, scheduleId, run.overlap, scheduleId, run.tickAtMs, run.dueAtMs, run.fact]
 }

@@ -45,6 +45,14 @@ export type { LastTick } from './last-tick.ts'
 export { Lease, type LeaseOptions, type Reign, type TakeResult } from './lease.ts'
 export { RedisClock } from './redis-clock.ts'
 export { readHomes, writeHomes } from './homes.ts'
+export {
+  type CancelDeps,
+  type CancelReason,
+  type CancelResult,
+  cancelRun,
+  carryOutCancels,
+} from './cancel-run.ts'
+export { CancelWatch, type CancelWatchOptions } from './cancel-watch.ts'
 export { subscribe } from './subscribe.ts'
 export { DeadLetter, Death } from './dead-letter.ts'
 export { announceRunning } from './run-announcer.ts'

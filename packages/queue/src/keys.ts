@@ -28,6 +28,31 @@ export function lastTicksKey(prefix: string, queue: string): string {
   return `${bullPrefix(prefix, queue)}:last-ticks`
 }
 
+/** What stands before the rest of the name of a queue's companions. */
+export function companionPrefix(prefix: string, queue: string): string {
+  return `${bullPrefix(prefix, queue)}:`
+}
+
+/** SET of the ids of a schedule's unfinished runs; or of a backfill's, by its uuid. */
+export function unfinishedKey(prefix: string, queue: string, owner: string): string {
+  return `${companionPrefix(prefix, queue)}unfinished:${owner}`
+}
+
+/** HASH of the run that waits until all others of its schedule have ended: `id`, `due` (ms), `fact`. */
+export function heldKey(prefix: string, queue: string, owner: string): string {
+  return `${companionPrefix(prefix, queue)}held:${owner}`
+}
+
+/** HASH run id → why it is to be cancelled (a RunReason). Written before anything is done about it. */
+export function cancelsKey(prefix: string, queue: string): string {
+  return `${companionPrefix(prefix, queue)}cancels`
+}
+
+/** PUBSUB: `<run id> <reason>` of a run that is to be cancelled. */
+export function cancelChannel(prefix: string, queue: string): string {
+  return `${companionPrefix(prefix, queue)}cancel`
+}
+
 /** STREAM of entries with one field `facts`: facts as JSON, one a line. */
 export function outboxKey(prefix: string, queue: string): string {
   return `${bullPrefix(prefix, queue)}:outbox`

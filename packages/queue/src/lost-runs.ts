@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis'
 import { WRITE_DEAD_LETTER } from './dead-letter.ts'
-import { bullKey, deadKey, outboxKey } from './keys.ts'
+import { bullKey, companionPrefix, deadKey, outboxKey } from './keys.ts'
+import { LEAVE_SCHEDULE } from './unfinished-lua.ts'
 
 /** A run that the history believes to be unfinished, and whose message is gone. */
 export interface LostRun {
@@ -8,19 +9,23 @@ export interface LostRun {
   queue: string
   /** Its end, as JSON. */
   fact: string
+  /** Whose unfinished run it was: the uuid of a schedule or backfill, or ''. */
+  leaves: string
   letter: readonly string[]
 }
 
 /*
  * Ends a run whose message is gone.
  *   KEYS[1] outbox (STREAM)  KEYS[2] the run's message  KEYS[3] prefix of the dead letters' keys
- *   ARGV[1] id  ARGV[2] fact  ARGV[3] n, and n fields and values of the dead letter
+ *   KEYS[4] prefix of the message keys  KEYS[5] prefix of the queue's companions
+ *   ARGV[1] id  ARGV[2] fact  ARGV[3] whose unfinished run it was or ''  ARGV[4] n, and n fields and values of the dead letter
  *   Returns 1; or 0 and nothing done when the message is there after all.
  */
-const SCRIPT = `${WRITE_DEAD_LETTER}
+const SCRIPT = `${WRITE_DEAD_LETTER}${LEAVE_SCHEDULE}
 if redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
 redis.call('XADD', KEYS[1], '*', 'facts', ARGV[2])
-writeDeadLetter(KEYS[3], ARGV[1], 4, tonumber(ARGV[3]))
+writeDeadLetter(KEYS[3], ARGV[1], 5, tonumber(ARGV[4]))
+if ARGV[3] ~= '' then leaveSchedule(KEYS[4], KEYS[5], ARGV[3], ARGV[1]) end
 return 1
 `
 
@@ -45,8 +50,14 @@ export async function oldestFactMs(redis: Redis, prefix: string, queue: string):
 
 /** Writes the end of a lost run and its dead letter. False when its message is there after all. */
 export async function endLostRun(redis: Redis, prefix: string, run: LostRun): Promise<boolean> {
-  const { id, queue, fact, letter } = run
-  const keys = [outboxKey(prefix, queue), bullKey(prefix, queue, id), deadKey(prefix, queue, '')]
-  const ended = await redis.eval(SCRIPT, 3, ...keys, id, fact, letter.length, ...letter)
+  const { id, queue, fact, leaves, letter } = run
+  const keys = [
+    outboxKey(prefix, queue),
+    bullKey(prefix, queue, id),
+    deadKey(prefix, queue, ''),
+    bullKey(prefix, queue, ''),
+    companionPrefix(prefix, queue),
+  ]
+  const ended = await redis.eval(SCRIPT, 5, ...keys, id, fact, leaves, letter.length, ...letter)
   return ended === 1
 }

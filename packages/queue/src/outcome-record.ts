@@ -3,7 +3,7 @@
  * takes the message next reads there what its predecessor did not get to tell BullMQ.
  */
 export type StoredOutcome =
-  | { kind: 'succeeded' | 'dead'; attempt: number }
+  | { kind: 'succeeded' | 'dead' | 'cancelled'; attempt: number }
   /** `failures` is how many the run has with this one; BullMQ's own count lags until it was told. */
   | { kind: 'retry'; attempt: number; failures: number; runAtMs: number }
   /** Put back by a worker that stopped. */
@@ -17,6 +17,11 @@ export type StoredOutcome =
 /** The field of a message's hash that holds it. */
 export const OUTCOME_FIELD = 'jo'
 
+/** Whether the last attempt ended the run: BullMQ only has to be told. */
+export function endsRun(outcome: StoredOutcome | undefined): boolean {
+  return outcome?.kind === 'succeeded' || outcome?.kind === 'dead' || outcome?.kind === 'cancelled'
+}
+
 /** `3:succeeded`, `3:retry:2:1767225600000`, `3:parked`, `3:parked:2`. */
 export function writeStoredOutcome(outcome: StoredOutcome): string {
   if (outcome.kind === 'parked' && outcome.lost > 0)
@@ -26,14 +31,14 @@ export function writeStoredOutcome(outcome: StoredOutcome): string {
     : `${outcome.attempt}:${outcome.kind}`
 }
 
-const FORM = /^(\d+):(?:(succeeded|dead|drained)|retry:(\d+):(\d+)|parked(?::(\d+))?)$/
+const FORM = /^(\d+):(?:(succeeded|dead|cancelled|drained)|retry:(\d+):(\d+)|parked(?::(\d+))?)$/
 
 /** Undefined when nothing is stored or it can't be read. */
 export function readStoredOutcome(text: string | null): StoredOutcome | undefined {
   const match = FORM.exec(text ?? '')
   if (!match) return undefined
   const attempt = Number(match[1])
-  const kind = match[2] as 'succeeded' | 'dead' | 'drained' | undefined
+  const kind = match[2] as 'succeeded' | 'dead' | 'cancelled' | 'drained' | undefined
   if (kind !== undefined) return { kind, attempt }
   if (match[3] === undefined) return { kind: 'parked', attempt, lost: Number(match[5] ?? 0) }
   return { kind: 'retry', attempt, failures: Number(match[3]), runAtMs: Number(match[4]) }

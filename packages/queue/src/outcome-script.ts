@@ -1,7 +1,8 @@
 import type { Redis } from 'ioredis'
 import { WRITE_DEAD_LETTER } from './dead-letter.ts'
-import { bullKey, deadKey, outboxKey } from './keys.ts'
+import { bullKey, companionPrefix, deadKey, outboxKey } from './keys.ts'
 import { OUTCOME_FIELD } from './outcome-record.ts'
+import { LEAVE_SCHEDULE } from './unfinished-lua.ts'
 
 /** The outcome of one attempt, ready to be written. */
 export interface Outcome {
@@ -12,6 +13,8 @@ export interface Outcome {
   stored: string
   /** Facts as JSON, one a line; empty when there is nothing to tell. */
   facts: string
+  /** Whose unfinished run it was, when it has ended: the uuid of a schedule or backfill. */
+  leaves?: string
   /** The dead letter's fields and values, when the run is dead. */
   letter?: readonly string[]
 }
@@ -22,10 +25,12 @@ export interface Outcome {
  * hash, and puts dead runs into the dead-letter queue. What fails midway stays half done, so the facts
  * come first: an end that is stored without its fact would never be told. May be sent again.
  *   KEYS[1] outbox (STREAM)   KEYS[2] prefix of the message keys   KEYS[3] prefix of the dead letters' keys
- *   ARGV    per outcome: id, token, stored outcome, facts, n, and n fields and values of the dead letter
+ *   KEYS[4] prefix of the queue's companions
+ *   ARGV    per outcome: id, token, stored outcome, facts, whose unfinished run it was or '', n, and n
+ *           fields and values of the dead letter
  *   Returns the positions (from 0) of the outcomes that were refused.
  */
-const SCRIPT = `${WRITE_DEAD_LETTER}
+const SCRIPT = `${WRITE_DEAD_LETTER}${LEAVE_SCHEDULE}
 local refused, accepted, facts = {}, {}, {}
 local at, position = 1, 0
 while ARGV[at] do
@@ -35,14 +40,15 @@ while ARGV[at] do
   else
     refused[#refused + 1] = position
   end
-  at = at + 5 + tonumber(ARGV[at + 4])
+  at = at + 6 + tonumber(ARGV[at + 5])
   position = position + 1
 end
 if #facts > 0 then redis.call('XADD', KEYS[1], '*', 'facts', table.concat(facts, '\\n')) end
 for _, from in ipairs(accepted) do
-  local id, n = ARGV[from], tonumber(ARGV[from + 4])
+  local id, owner, n = ARGV[from], ARGV[from + 4], tonumber(ARGV[from + 5])
   redis.call('HSET', KEYS[2] .. id, '${OUTCOME_FIELD}', ARGV[from + 2])
-  if n > 0 then writeDeadLetter(KEYS[3], id, from + 5, n) end
+  if n > 0 then writeDeadLetter(KEYS[3], id, from + 6, n) end
+  if owner ~= '' then leaveSchedule(KEYS[2], KEYS[4], owner, id) end
 end
 return refused
 `
@@ -57,13 +63,18 @@ const NONE_REFUSED: ReadonlySet<number> = new Set()
 
 /** A function that writes outcomes of a queue's runs in one round trip and returns the positions of those refused. */
 export function outcomeScript(redis: Redis, prefix: string, queue: string): WriteOutcomes {
-  redis.defineCommand(COMMAND, { numberOfKeys: 3, lua: SCRIPT })
+  redis.defineCommand(COMMAND, { numberOfKeys: 4, lua: SCRIPT })
   const scripted = redis as Scripted
-  const keys = [outboxKey(prefix, queue), bullKey(prefix, queue, ''), deadKey(prefix, queue, '')]
+  const keys = [
+    outboxKey(prefix, queue),
+    bullKey(prefix, queue, ''),
+    deadKey(prefix, queue, ''),
+    companionPrefix(prefix, queue),
+  ]
   return async (outcomes) => {
     const args = [...keys]
-    for (const { id, token, stored, facts, letter } of outcomes) {
-      args.push(id, token, stored, facts, letter ? String(letter.length) : '0')
+    for (const { id, token, stored, facts, leaves = '', letter } of outcomes) {
+      args.push(id, token, stored, facts, leaves, letter ? String(letter.length) : '0')
       if (letter) args.push(...letter)
     }
     const refused = await scripted[COMMAND](...args)

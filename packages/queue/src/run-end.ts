@@ -6,6 +6,8 @@ export type RunEnd =
   | { kind: 'succeeded'; result?: string | undefined }
   | { kind: 'retry'; error: RunError; delayMs: number }
   | { kind: 'dead'; reason: RunReason; error: RunError }
+  /** Somebody wanted it so. `error` tells of a handler that did not heed its signal. */
+  | { kind: 'cancelled'; reason: RunReason; error?: RunError }
   /** Cut short because the worker stops: another one does it again. */
   | { kind: 'drained' }
   /** Not for this worker but for one of another version: it waits for that one, and nothing is told. */

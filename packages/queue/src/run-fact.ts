@@ -1,6 +1,7 @@
 import {
   type AttemptFact,
   type AttemptState,
+  isEnded,
   revision,
   type RunError,
   type RunFact,
@@ -27,7 +28,7 @@ export interface RunNews {
 /** The fact of an attempt, as a line of JSON that Postgres takes. It is complete in itself. */
 export function runFactLine(run: StartedRun, worker: string, news: RunNews): string {
   const { message } = run
-  const isOver = news.state === 'succeeded' || news.state === 'dead'
+  const isOver = isEnded(news.state)
   const endedAt = news.endedAtMs === undefined ? undefined : instant(news.endedAtMs)
   const runAtMs = news.runAtMs ?? run.runAtMs
   const fact: Omit<RunFact, 'payload' | 'result'> = {
@@ -39,6 +40,7 @@ export function runFactLine(run: StartedRun, worker: string, news: RunNews): str
     job: run.job,
     queue: run.queue,
     ...scheduleFacts(message),
+    ...(isInTime(message, news) ? { late_due_at: undefined } : {}),
     labels: message.labels,
     priority: run.priority,
     enqueued_at: instant(run.enqueuedAtMs),
@@ -55,6 +57,11 @@ export function runFactLine(run: StartedRun, worker: string, news: RunNews): str
   const head = JSON.stringify(fact).slice(0, -1)
   const result = news.result === undefined ? '' : `,"result":${news.result}`
   return safeJson(`${head}${result},"payload":${run.payloadText}}`)
+}
+
+/** Whether a run has succeeded before it was late: then nobody has to watch it any longer. */
+function isInTime({ schedule }: RunMessage, { state, endedAtMs = Infinity }: RunNews): boolean {
+  return state === 'succeeded' && endedAtMs <= Date.parse(schedule?.lateAt ?? '')
 }
 
 /** What a fact says of the schedule that brought a run about. */

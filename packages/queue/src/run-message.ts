@@ -10,8 +10,6 @@ export interface RunMessageOptions {
   delayMs?: number
   /** 0 first … 1000 last. */
   priority?: number
-  /** Overlap `skip`: while a message with this id is unfinished, a further one is swallowed. */
-  exclusiveId?: string
 }
 
 /**
@@ -19,7 +17,7 @@ export interface RunMessageOptions {
  * ones go at once, since the history is in Postgres, is an option of the worker.
  */
 export function runMessageOptions(options: RunMessageOptions): JobsOptions {
-  const { enqueuedAtMs, delayMs = 0, priority = 0, exclusiveId } = options
+  const { enqueuedAtMs, delayMs = 0, priority = 0 } = options
   return {
     timestamp: enqueuedAtMs,
     attempts: NEVER_BY_ITSELF,
@@ -27,6 +25,5 @@ export function runMessageOptions(options: RunMessageOptions): JobsOptions {
     stackTraceLimit: 5,
     ...(delayMs > 0 ? { delay: Math.round(delayMs) } : {}),
     ...(priority > 0 ? { priority } : {}),
-    ...(exclusiveId === undefined ? {} : { deduplication: { id: exclusiveId } }),
   }
 }

@@ -5,6 +5,14 @@ import type { RunEnd, ToldEnd } from './run-end.ts'
 import { lostAttemptLine, runFactLine, type RunNews } from './run-fact.ts'
 import type { StartedRun } from './run-start.ts'
 
+const END_OF_RUN = {
+  succeeded: true,
+  dead: true,
+  cancelled: true,
+  retry: false,
+  drained: false,
+} satisfies Record<ToldEnd['kind'], boolean>
+
 /** What is to be written of an attempt that has ended, as told by a worker. */
 export function runOutcome(run: StartedRun, end: ToldEnd, worker: string): Outcome {
   const { endedAtMs } = run
@@ -15,6 +23,8 @@ export function runOutcome(run: StartedRun, end: ToldEnd, worker: string): Outco
     stored: storedOf(run, end, endedAtMs),
     facts: run.lostAttempts.length === 0 ? facts : withLostAttempts(run, facts),
   }
+  const { owner } = run
+  if (owner !== undefined && END_OF_RUN[end.kind]) outcome.leaves = owner
   if (end.kind === 'dead') outcome.letter = letterOf(run, end, endedAtMs)
   return outcome
 }
@@ -38,6 +48,14 @@ function newsOf(end: ToldEnd, endedAtMs: number): RunNews {
         endedAtMs,
         runAtMs: endedAtMs + end.delayMs,
         error: end.error,
+      }
+    case 'cancelled':
+      return {
+        state: 'cancelled',
+        reason: end.reason,
+        attemptState: 'cancelled',
+        endedAtMs,
+        ...(end.error ? { error: end.error } : {}),
       }
     case 'drained':
       return { state: 'queued', reason: 'drained', attemptState: 'drained', endedAtMs }

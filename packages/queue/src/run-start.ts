@@ -37,6 +37,12 @@ export class StartedRun {
     return this.#message.data
   }
 
+  /** Among whose unfinished runs it is: the uuid of its schedule or backfill. */
+  get owner(): string | undefined {
+    const { schedule } = this.message
+    return schedule?.backfillId ?? schedule?.id
+  }
+
   /** Counted from 1; every start of the message is one. */
   get attempt(): number {
     return this.#message.attemptsStarted

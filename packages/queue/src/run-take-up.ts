@@ -1,4 +1,4 @@
-import type { StoredOutcome } from './outcome-record.ts'
+import { endsRun, type StoredOutcome } from './outcome-record.ts'
 
 /** So many starts without an outcome in a row end a run: it kills its workers, or none can keep its lock. */
 const MAX_LOST_ATTEMPTS = 3
@@ -20,7 +20,7 @@ export function takeUp(
   run: { attempt: number; failures: number },
   stored: StoredOutcome | undefined,
 ): TakeUp {
-  if (stored?.kind === 'succeeded' || stored?.kind === 'dead') return { kind: 'finish' }
+  if (endsRun(stored)) return { kind: 'finish' }
   if (stored?.kind === 'retry' && run.failures < stored.failures)
     return { kind: 'retry', failures: stored.failures, runAtMs: stored.runAtMs }
   const first = (stored?.attempt ?? 0) + 1

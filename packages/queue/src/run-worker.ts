@@ -2,7 +2,8 @@ import type { Clock, RunMessage } from '@jadwal/domain'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DelayedError, type Job as Message, WaitingError, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
-import { bullKey, bullPrefix } from './keys.ts'
+import { type CancelReason, readReason } from './cancel-run.ts'
+import { bullKey, bullPrefix, cancelsKey } from './keys.ts'
 import { OUTCOME_FIELD, readStoredOutcome, writeStoredOutcome } from './outcome-record.ts'
 import { type Outcome, outcomeScript } from './outcome-script.ts'
 import { OutcomeWriter } from './outcome-writer.ts'
@@ -34,6 +35,8 @@ export interface RunWorkerOptions {
   instance: string
   /** One for all workers of a process. */
   suspects: SuspectSlot
+  /** Why a run that is taken up is to be cancelled, as far as this process has heard. */
+  cancelled: (runId: string) => CancelReason | undefined
   /** Makes an attempt. Must not reject. */
   execute: (run: StartedRun) => Promise<RunEnd>
   /** An attempt is over; `counted` is false when its outcome was refused or could not be written. */
@@ -125,7 +128,9 @@ export class RunWorker {
       return this.#park(message, token, { delayMs: PARK_MS })
     }
     const run = new StartedRun(message, { queue, token, startedAtMs: clock.now().getTime() })
-    if (run.attempt === 1) return this.#finish(message, run, await execute(run))
+    const reason = this.#options.cancelled(run.id)
+    if (run.attempt === 1)
+      return this.#finish(message, run, await (reason ? cancelledEnd(reason) : execute(run)))
     const end = await this.#takeUp(run)
     if (end === 'finished') return
     if (end !== 'execute') return this.#finish(message, run, end)
@@ -162,13 +167,22 @@ export class RunWorker {
   async #takeUp(run: StartedRun): Promise<RunEnd | 'finished' | 'execute'> {
     const { redis, prefix, queue, clock } = this.#options
     let stored: string | null
+    let mark: string | null
     try {
-      stored = await redis.hget(bullKey(prefix, queue, run.id), OUTCOME_FIELD)
+      const message = bullKey(prefix, queue, run.id)
+      ;[stored, mark] = await Promise.all([
+        redis.hget(message, OUTCOME_FIELD),
+        redis.hget(cancelsKey(prefix, queue), run.id),
+      ])
     } catch (error) {
       this.#failed(error)
       return { kind: 'lost' }
     }
     const next = takeUp(run, readStoredOutcome(stored))
+    if (mark !== null && next.kind !== 'finish') {
+      if ('lost' in next) run.lostAttempts = next.lost
+      return cancelledEnd(readReason(mark))
+    }
     switch (next.kind) {
       case 'finish':
         return 'finished'
@@ -224,6 +238,10 @@ export class RunWorker {
   #failed(error: unknown): void {
     this.#options.onError(error instanceof Error ? error : new Error(String(error)))
   }
+}
+
+function cancelledEnd(reason: CancelReason): RunEnd {
+  return { kind: 'cancelled', reason }
 }
 
 function suspectWaitMs(): number {

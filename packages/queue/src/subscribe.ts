@@ -6,11 +6,11 @@ import { openRedis, workerConnection } from './connections.ts'
  */
 export function subscribe(options: {
   url: string
-  channels: Readonly<Record<string, () => void>>
+  channels: Readonly<Record<string, (message: string) => void>>
   onError: (error: Error) => void
 }): { close(): void } {
   const redis = openRedis(workerConnection(options.url), options.onError)
-  redis.on('message', (channel: string) => options.channels[channel]?.())
+  redis.on('message', (channel: string, message: string) => options.channels[channel]?.(message))
   redis.subscribe(...Object.keys(options.channels)).catch(options.onError)
   return { close: () => redis.disconnect() }
 }

@@ -67,7 +67,12 @@ async function readAbandoned(deps: SweepDeps, id: string): Promise<Abandoned> {
   }
   const death = { reason: 'exhausted', error, attempt: hash.ats, at: now } as const
   const letter = { job: hash.name, data, enqueuedAtMs: hash.timestamp, failures: hash.atm, death }
-  return { id, fact: safeJson(JSON.stringify(fact)), letter: deadLetterFields(letter) }
+  return {
+    id,
+    fact: safeJson(JSON.stringify(fact)),
+    leaves: fact.backfill_id ?? fact.schedule_id ?? '',
+    letter: deadLetterFields(letter),
+  }
 }
 
 function factsOf(data: object): Partial<RunFact> & { payload: unknown } {

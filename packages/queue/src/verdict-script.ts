@@ -1,38 +1,47 @@
+import { OVERLAP } from './unfinished-lua.ts'
+
 /**
- * The last command of a firing MULTI. The messages were added before it in the same transaction, so
- * nobody can have touched them: a message that is there was fired; one that is not, while its
- * schedule's exclusive key is, was swallowed because an earlier run is unfinished; anything else was
- * not added, and its tick is owed still.
+ * The last command of a MULTI that fires. The messages were added before it in the same transaction,
+ * so nobody can have touched them: a message that is not there was not added, and its tick is owed
+ * still; of one that is, the schedule's overlap policy is applied to it here.
  */
 export const VERDICT_SCRIPT = `
--- Writes the facts of a chunk of ticks by what became of their messages.
+-- Decides about the runs of a chunk of ticks, and writes their facts.
 -- KEYS[1] outbox  KEYS[2] last-ticks  KEYS[3] any key of the queue's messages (names the slot)
 -- ARGV[1] what stands before a message's id in its key  ARGV[2] now (ISO)
 -- ARGV[3] facts that are certain already, one a line, or ''
+-- ARGV[4] what stands before the names of the queue's companions  ARGV[5] the cancel channel
 -- then for each tick, oldest first within a schedule:
---   run id, exclusive id or '', schedule id, tick (ms), the fact from after its state on
--- Returns for each tick 1 fired, 2 swallowed, 0 not added.
-local base, now = ARGV[1], ARGV[2]
+--   run id, owner (of the unfinished set), overlap policy, field in last-ticks or '', tick (ms),
+--   due (ms), the fact from after its state on
+-- Returns for each tick 1 fired, 2 skipped since an earlier run is unfinished, 0 not added.
+${OVERLAP}
 local lines, verdicts, owed = {}, {}, {}
 if ARGV[3] ~= '' then lines[1] = ARGV[3] end
 local function flush()
   if #lines > 0 then redis.call('XADD', KEYS[1], '*', 'facts', table.concat(lines, '\\n')) end
   lines = {}
 end
-for i = 4, #ARGV, 5 do
-  local id, exclusive, schedule, tick, fact = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4]
-  if redis.call('EXISTS', base .. id) == 1 then
-    verdicts[#verdicts + 1] = 1
-    lines[#lines + 1] = '{"kind":"run","revision":0,"state":"queued",' .. fact
-  elseif exclusive ~= '' and redis.call('EXISTS', base .. 'de:' .. exclusive) == 1 then
-    verdicts[#verdicts + 1] = 2
-    lines[#lines + 1] = '{"kind":"run","revision":3,"state":"skipped","reason":"overlap","finished_at":"'
-      .. now .. '",' .. fact
-  else
+local at = { base = ARGV[1], companions = ARGV[4], channel = ARGV[5], now = ARGV[2] }
+for i = 6, #ARGV, 7 do
+  local id, field, tick, fact = ARGV[i], ARGV[i + 3], ARGV[i + 4], ARGV[i + 6]
+  at.owner = ARGV[i + 1]
+  if redis.call('EXISTS', at.base .. id) == 0 then
     verdicts[#verdicts + 1] = 0
-    if not owed[schedule] then
-      owed[schedule] = true
-      redis.call('HSET', KEYS[2], schedule, string.format('%.0f', tonumber(tick) - 1))
+    if field ~= '' and not owed[field] then
+      owed[field] = true
+      redis.call('HSET', KEYS[2], field, string.format('%.0f', tonumber(tick) - 1))
+    end
+  else
+    local stands, replaced = overlap(at, ARGV[i + 2], { id = id, due = ARGV[i + 5], fact = fact })
+    if replaced then lines[#lines + 1] = replaced end
+    if stands then
+      verdicts[#verdicts + 1] = 1
+      lines[#lines + 1] = '{"kind":"run","revision":0,"state":"queued",' .. fact
+    else
+      verdicts[#verdicts + 1] = 2
+      lines[#lines + 1] = '{"kind":"run","revision":3,"state":"skipped","reason":"overlap","finished_at":"'
+        .. at.now .. '",' .. fact
     end
   end
   if #lines >= 500 then flush() end

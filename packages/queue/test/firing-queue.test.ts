@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type ScheduleId, tickRunId } from '@jadwal/domain'
+import { type OverlapPolicy, type ScheduleId, tickRunId } from '@jadwal/domain'
 import { Queue } from 'bullmq'
 import { Redis } from 'ioredis'
 import { expect, inject, onTestFinished, test } from 'vitest'
@@ -50,7 +50,11 @@ async function setup() {
   return { open, prefix, redis, messages, facts }
 }
 
-function planOf(scheduleId: ScheduleId, tickAtMs: number, exclusive = false): TickPlan {
+function planOf(
+  scheduleId: ScheduleId,
+  tickAtMs: number,
+  overlap: OverlapPolicy = 'allow',
+): TickPlan {
   const id = tickRunId(scheduleId, tickAtMs)
   const at = new Date(tickAtMs).toISOString()
   return {
@@ -63,15 +67,14 @@ function planOf(scheduleId: ScheduleId, tickAtMs: number, exclusive = false): Ti
         id,
         job: 'email.send',
         tickAtMs,
+        dueAtMs: tickAtMs,
+        overlap,
         message: {
           v: 1,
           payload: {},
           schedule: { id: scheduleId, name: 's', tickAt: at, term: 1 },
         },
-        options: runMessageOptions({
-          enqueuedAtMs: tickAtMs,
-          ...(exclusive ? { exclusiveId: scheduleId } : {}),
-        }),
+        options: runMessageOptions({ enqueuedAtMs: tickAtMs }),
         fact: JSON.stringify({ id, tick_at: at }).slice(1),
       },
     ],
@@ -82,9 +85,9 @@ const newSchedule = (): ScheduleId => randomUUID() as ScheduleId
 
 /** Plans one tick unless it was decided already. */
 const once =
-  (tickAtMs: number, exclusive = false) =>
+  (tickAtMs: number, overlap: OverlapPolicy = 'allow') =>
   (id: ScheduleId, last: LastTick | undefined): TickPlan | undefined =>
-    (last?.ms ?? 0) >= tickAtMs ? undefined : planOf(id, tickAtMs, exclusive)
+    (last?.ms ?? 0) >= tickAtMs ? undefined : planOf(id, tickAtMs, overlap)
 
 test('a tick becomes one message, one last tick and one fact', async () => {
   const { open, messages, facts, redis, prefix } = await setup()
@@ -162,21 +165,21 @@ test('nothing is sent once the lease is no longer trusted', async () => {
   expect(await messages.getJobCounts('waiting')).toEqual({ waiting: 0 })
 })
 
-test('a tick whose schedule has an unfinished run is swallowed and says so', async () => {
+test('a tick whose schedule has an unfinished run gets no run with overlap skip, and says so', async () => {
   const { open, messages, facts } = await setup()
   const [queue, id] = [await open(), newSchedule()]
   const reign = { term: 7, trusted }
   await queue.claim(reign)
-  await queue.fire({ reign, nowIso: NOW, scheduleIds: [id], plan: once(TICK, true) })
+  await queue.fire({ reign, nowIso: NOW, scheduleIds: [id], plan: once(TICK, 'skip') })
   const second = await queue.fire({
     reign,
     nowIso: NOW,
     scheduleIds: [id],
-    plan: once(TICK + 1_000, true),
+    plan: once(TICK + 1_000, 'skip'),
   })
   expect(second).toMatchObject({
     status: 'fired',
-    swallowed: new Set([tickRunId(id, TICK + 1_000)]),
+    overlapped: new Set([tickRunId(id, TICK + 1_000)]),
   })
   expect(await messages.getJobCounts('waiting')).toEqual({ waiting: 1 })
   expect((await facts()).map(({ state, reason }) => [state, reason])).toEqual([

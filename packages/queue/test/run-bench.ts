@@ -64,6 +64,7 @@ export function openBench(url: string) {
       options: { lockMs?: number; concurrency?: number } = {},
     ): RunWorker {
       const worker = new RunWorker({
+        cancelled: () => undefined,
         redis,
         prefix,
         queue: QUEUE,

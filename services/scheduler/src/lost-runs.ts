@@ -131,7 +131,8 @@ function lostRun(row: RunRow, nowIso: string): LostRun {
     failures: row.attempt,
     death: { reason: 'lost', error, attempt: row.attempt, at: nowIso },
   })
-  return { id: row.id, queue: row.queue, fact: JSON.stringify(fact), letter }
+  const leaves = row.backfill_id ?? row.schedule_id ?? ''
+  return { id: row.id, queue: row.queue, fact: JSON.stringify(fact), leaves, letter }
 }
 
 function iso(at: Date | null): string | null {

@@ -100,9 +100,11 @@ function carryOut(plan: TickPlan, verdicts: readonly Verdict[], subject: Subject
 
 function plannedRun(tickAtMs: number, { schedule, spec, context }: Subject): PlannedRun {
   const id = tickRunId(schedule.id, tickAtMs)
-  const delayMs = Math.max(0, tickAtMs + jitterMs(schedule.id, spec) - context.nowMs)
+  const dueAtMs = tickAtMs + jitterMs(schedule.id, spec)
+  const delayMs = Math.max(0, dueAtMs - context.nowMs)
   const tickAt = new Date(tickAtMs).toISOString()
-  const lateAt = lateAtOf(tickAtMs, { schedule, spec })
+  const lateAt =
+    spec.lateAfter === undefined ? undefined : new Date(dueAtMs + spec.lateAfter).toISOString()
   const fact = {
     id,
     job: spec.job,
@@ -123,6 +125,8 @@ function plannedRun(tickAtMs: number, { schedule, spec, context }: Subject): Pla
     id,
     job: spec.job,
     tickAtMs,
+    dueAtMs,
+    overlap: spec.overlap,
     message: {
       v: 1,
       payload: spec.payload,
@@ -141,19 +145,9 @@ function plannedRun(tickAtMs: number, { schedule, spec, context }: Subject): Pla
       enqueuedAtMs: context.nowMs,
       delayMs,
       priority: spec.priority ?? 0,
-      ...(spec.overlap === 'skip' ? { exclusiveId: schedule.id } : {}),
     }),
     fact: JSON.stringify(fact).slice(1),
   }
-}
-
-/** Lateness counts from the instant at which the run was to start. */
-function lateAtOf(
-  tickAtMs: number,
-  { schedule, spec }: Pick<Subject, 'schedule' | 'spec'>,
-): string | undefined {
-  if (spec.lateAfter === undefined) return undefined
-  return new Date(tickAtMs + jitterMs(schedule.id, spec) + spec.lateAfter).toISOString()
 }
 
 function skipFact(

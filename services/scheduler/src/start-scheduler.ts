@@ -31,6 +31,7 @@ import { LostRuns } from './lost-runs.ts'
 import { rule } from './reign.ts'
 import { ScheduleBook } from './schedule-book.ts'
 import { createSchedulerMetrics } from './scheduler-metrics.ts'
+import { carryOutAllCancels } from './carry-out-cancels.ts'
 import { keepPartitions } from './keep-partitions.ts'
 import { trimQueues } from './trim-queues.ts'
 
@@ -137,6 +138,7 @@ export async function startScheduler(
   const upkeep = {
     'keep the partitions': () => keepPartitions({ db, redisClock, log, retentionDays }),
     'find lost runs': () => lostRuns.round(),
+    'carry out cancels': () => carryOutAllCancels({ redis, redisClock, prefix, log }),
     'trim the queues': () => trimQueues({ redis, redisClock, prefix, log, retentionDays }),
   }
   const lease = new Lease(redis, clock, { prefix, leaseMs, instance })

@@ -5,7 +5,7 @@ import type { SchedulerMetrics } from './scheduler-metrics.ts'
 export interface DecidedTicks {
   plans: TickPlan[]
   /** Runs that an unfinished one stood in the way of. */
-  swallowed: ReadonlySet<string>
+  overlapped: ReadonlySet<string>
   /** Runs that were not added. */
   owed: ReadonlySet<string>
 }
@@ -13,12 +13,12 @@ export interface DecidedTicks {
 /** Ticks have their verdicts, in Redis for good. */
 export function ticksDecided(
   { metrics, redisClock, log }: { metrics: SchedulerMetrics; redisClock: RedisClock; log: Logger },
-  { plans, swallowed, owed }: DecidedTicks,
+  { plans, overlapped, owed }: DecidedTicks,
 ): void {
   const nowMs = redisClock.nowMs()
   for (const run of plans.flatMap((plan) => plan.runs)) {
     if (owed.has(run.id)) continue
-    const verdict = swallowed.has(run.id) ? 'overlap' : 'fired'
+    const verdict = overlapped.has(run.id) ? 'overlap' : 'fired'
     metrics.ticks.inc({ verdict })
     if (verdict === 'fired') metrics.lateness.observe(Math.max(0, nowMs - run.tickAtMs) / 1_000)
   }

@@ -1,4 +1,4 @@
-import type { StartedRun } from '@jadwal/queue'
+import type { CancelReason, StartedRun } from '@jadwal/queue'
 import type { Logger } from '@jadwal/runtime'
 import { type AnyJob, type JobContext, type JobLog, TimeoutError } from '@jadwal/sdk'
 import { type Mask, maskedLog, maskValue } from './secret-mask.ts'
@@ -6,15 +6,34 @@ import { type Mask, maskedLog, maskValue } from './secret-mask.ts'
 /** How long a handler may take to end after its signal was aborted; then the worker goes on without it. */
 const AFTER_TIMEOUT_MS = 5_000
 const AFTER_STOP_MS = 1_000
+const AFTER_CANCEL_MS = 5_000
 
 export type AttemptEnd =
   | { kind: 'returned'; value: unknown }
   | { kind: 'threw'; error: unknown }
   | { kind: 'drained' }
   | { kind: 'lost' }
+  /** `abandoned`: the handler did not heed its signal, and whatever it still does counts for nothing. */
+  | { kind: 'cancelled'; reason: CancelReason; abandoned: boolean }
 
 /** Why an attempt was told to end. */
-type Interruption = 'timeout' | 'stop' | 'lost'
+type Interruption = 'timeout' | 'stop' | 'lost' | CancelReason
+
+const GRACE_MS = {
+  timeout: AFTER_TIMEOUT_MS,
+  stop: AFTER_STOP_MS,
+  lost: AFTER_TIMEOUT_MS,
+  cancelled: AFTER_CANCEL_MS,
+  superseded: AFTER_CANCEL_MS,
+} satisfies Record<Interruption, number>
+
+const WORDS = {
+  timeout: 'the attempt took too long',
+  stop: 'the worker stops',
+  lost: 'the run went to another worker',
+  cancelled: 'the run was cancelled',
+  superseded: 'a later run of the schedule takes its place',
+} satisfies Record<Interruption, string>
 
 export interface AttemptFacts {
   run: StartedRun
@@ -108,7 +127,7 @@ export class Attempt implements JobContext {
   interrupt(why: Interruption, nowMs: number): void {
     if (this.#interruption && why !== 'lost') return
     this.#interruption = why
-    this.nextCheckMs = nowMs + (why === 'stop' ? AFTER_STOP_MS : AFTER_TIMEOUT_MS)
+    this.nextCheckMs = nowMs + GRACE_MS[why]
     this.#controller?.abort(this.#reason())
   }
 
@@ -121,7 +140,7 @@ export class Attempt implements JobContext {
   /** Looks whether its time is over. Returns when to look again. */
   check(nowMs: number): number {
     if (nowMs < this.nextCheckMs) return this.nextCheckMs
-    if (this.#interruption) this.#end(this.#interrupted())
+    if (this.#interruption) this.#end(this.#interrupted({ abandoned: true }))
     else this.interrupt('timeout', nowMs)
     return this.nextCheckMs
   }
@@ -142,18 +161,18 @@ export class Attempt implements JobContext {
     this.#end(this.#interruption ? this.#interrupted() : { kind: 'threw', error })
   }
 
-  #interrupted(): AttemptEnd {
-    if (this.#interruption === 'lost') return { kind: 'lost' }
-    if (this.#interruption === 'stop') return { kind: 'drained' }
+  #interrupted({ abandoned = false } = {}): AttemptEnd {
+    const why = this.#interruption
+    if (why === 'lost') return { kind: 'lost' }
+    if (why === 'stop') return { kind: 'drained' }
+    if (why === 'cancelled' || why === 'superseded')
+      return { kind: 'cancelled', reason: why, abandoned }
     return { kind: 'threw', error: new TimeoutError(this.timeoutMs) }
   }
 
   #reason(): Error {
     if (this.#interruption === 'timeout') return new TimeoutError(this.timeoutMs)
-    return new DOMException(
-      this.#interruption === 'stop' ? 'the worker stops' : 'the run went to another worker',
-      'AbortError',
-    )
+    return new DOMException(WORDS[this.#interruption ?? 'stop'], 'AbortError')
   }
 
   #end(end: AttemptEnd): void {

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Clock } from '@jadwal/domain'
-import type { StartedRun } from '@jadwal/queue'
+import type { CancelReason, StartedRun } from '@jadwal/queue'
 import type { Logger } from '@jadwal/runtime'
 import type { AnyJob } from '@jadwal/sdk'
 import { Attempt, type AttemptEnd } from './attempt.ts'
@@ -60,6 +60,15 @@ export class AttemptsInHand {
     for (const attempt of this.#attempts) this.#interrupt(attempt, 'stop')
   }
 
+  /** These runs are to be cancelled. */
+  cancel(marks: ReadonlyMap<string, CancelReason>): void {
+    if (marks.size === 0) return
+    for (const attempt of this.#attempts) {
+      const reason = marks.get(attempt.runId)
+      if (reason) this.#interrupt(attempt, reason)
+    }
+  }
+
   /** These runs were lost to other workers. */
   lose(runIds: readonly string[]): void {
     const lost = new Set(runIds)
@@ -93,7 +102,7 @@ export class AttemptsInHand {
     }
   }
 
-  #interrupt(attempt: Attempt, why: 'stop' | 'lost'): void {
+  #interrupt(attempt: Attempt, why: 'stop' | 'lost' | CancelReason): void {
     attempt.interrupt(why, this.#clock.monotonicMs())
     this.#lookAt(attempt.nextCheckMs)
   }

@@ -24,6 +24,7 @@ export function judgeAttempt(
   random: number,
 ): RunEnd {
   if (end.kind === 'returned') return { kind: 'succeeded', result: resultOf(end.value, mask) }
+  if (end.kind === 'cancelled') return cancelled(end)
   if (end.kind !== 'threw') return end
   const error = runError(end.error, mask)
   if (isPermanentError(end.error)) return { kind: 'dead', reason: 'permanent', error }
@@ -32,6 +33,12 @@ export function judgeAttempt(
     return { kind: 'dead', reason: 'failed', error }
   const delayMs = askedDelayMs(end.error) ?? retryDelayMs(job.backoff, failures, random)
   return { kind: 'retry', error, delayMs }
+}
+
+function cancelled({ reason, abandoned }: Extract<AttemptEnd, { kind: 'cancelled' }>): RunEnd {
+  if (!abandoned) return { kind: 'cancelled', reason }
+  const message = 'the handler did not heed its signal and was left to itself'
+  return { kind: 'cancelled', reason, error: { name: 'AbandonedError', message } }
 }
 
 /** The delay that a RetryLaterError asks for. It may be a getter that answers only once. */

@@ -30,6 +30,9 @@ export function attemptEnded(
         'attempt failed, to be retried',
       )
       return
+    case 'cancelled':
+      log.info({ ...facts, reason: end.reason, error: end.error }, 'run cancelled')
+      return
     case 'drained':
       log.info(facts, 'attempt cut short, run put back')
   }

@@ -8,6 +8,7 @@ const WAIT_BUCKETS = [0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 1_800, 7_200]
 interface JobSeries {
   succeeded: Counter.Internal
   dead: Counter.Internal
+  cancelled: Counter.Internal
   duration: Histogram.Internal<'queue' | 'job'>
   wait: Histogram.Internal<'queue' | 'job'>
 }
@@ -20,7 +21,10 @@ export class RunMetrics {
   readonly #runs: Counter<'queue' | 'job' | 'outcome'>
   readonly #duration: Histogram<'queue' | 'job'>
   readonly #wait: Histogram<'queue' | 'job'>
-  readonly #attempts: Record<'succeeded' | 'failed' | 'drained' | 'lost', Counter.Internal>
+  readonly #attempts: Record<
+    'succeeded' | 'failed' | 'drained' | 'lost' | 'cancelled',
+    Counter.Internal
+  >
   readonly #rescued: Counter
   readonly #series = new Map<string, JobSeries>()
   readonly #unknown = new Map<string, JobSeries>()
@@ -58,6 +62,7 @@ export class RunMetrics {
       failed: attempts.labels('failed'),
       drained: attempts.labels('drained'),
       lost: attempts.labels('lost'),
+      cancelled: attempts.labels('cancelled'),
     }
     this.#rescued = new Counter({
       name: 'jadwal_rescued_runs_total',
@@ -85,6 +90,10 @@ export class RunMetrics {
         series.dead.inc()
         this.#attempts.failed.inc()
         return
+      case 'cancelled':
+        series.cancelled.inc()
+        this.#attempts.cancelled.inc()
+        return
       case 'retry':
         this.#attempts.failed.inc()
         return
@@ -109,6 +118,7 @@ export class RunMetrics {
     return {
       succeeded: this.#runs.labels(queue, job, 'succeeded'),
       dead: this.#runs.labels(queue, job, 'dead'),
+      cancelled: this.#runs.labels(queue, job, 'cancelled'),
       duration: this.#duration.labels(queue, job),
       wait: this.#wait.labels(queue, job),
     }

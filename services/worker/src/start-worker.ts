@@ -1,4 +1,5 @@
 import {
+  CancelWatch,
   findJob,
   isRedisError,
   openCorkedRedis,
@@ -29,7 +30,7 @@ import { FetchGate } from './fetch-gate.ts'
 import { loadJobs, servedQueues } from './job-catalogue.ts'
 import { attemptEnded } from './run-events.ts'
 import { RunMetrics } from './run-metrics.ts'
-import { announceLong, heartbeat, sweep, watchMemory } from './worker-loops.ts'
+import { announceLong, heartbeat, lookForCancels, sweep, watchMemory } from './worker-loops.ts'
 
 const START_WITHIN_MS = 10_000
 const GOODBYE_MS = 1_000
@@ -79,6 +80,11 @@ export async function startWorker(
   }
   const logParked = rateLimitedErrors(log, 'run left for a worker of another version')
   const suspects = suspectSlot()
+  const cancels = new CancelWatch(
+    { redis, url, prefix, queues: [...served], onError: logError },
+    (runId, reason) => attempts.cancel(new Map([[runId, reason]])),
+  )
+  lifecycle.onClose('cancel watch', () => cancels.close())
   const workers: RunWorker[] = queues.map(
     ({ name: queue, concurrency }) =>
       new RunWorker({
@@ -90,6 +96,7 @@ export async function startWorker(
         clock,
         instance,
         suspects,
+        cancelled: (runId) => cancels.heard(runId),
         execute: (run) => executeRun(execution, run),
         onEnd: (run, end, counted) => attemptEnded({ log, metrics }, run, { end, counted }),
         onLost: (runIds) => attempts.lose(runIds),
@@ -132,6 +139,7 @@ export async function startWorker(
     void pollLoop(poll, { signal, log, name })
   }
   loop('heartbeat', end.signal, heartbeat({ ...loopDeps, catalogue, stop }))
+  loop('look for cancels', end.signal, lookForCancels({ ...loopDeps, cancels }))
   loop('announce long attempts', end.signal, announceLong(loopDeps))
   loop('sweep', stop, sweep(loopDeps))
   loop('watch memory', stop, watchMemory({ ...loopDeps, gate }))

@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import type { Clock, JobDescription } from '@jadwal/domain'
 import {
   announceRunning,
+  type CancelWatch,
   memoryUse,
   outboxShare,
   publishCatalogue,
@@ -20,6 +21,7 @@ const CATALOGUE_EACH = 6
 const SHOWN_RUNNING = 100
 const ANNOUNCE_AFTER_MS = 1_000
 const ANNOUNCE_EACH_MS = 500
+const CANCELS_MS = 1_000
 const SWEEP_MS = 10_000
 const MEMORY_MS = 1_000
 const RESUME_AT = 0.75
@@ -78,6 +80,17 @@ export function announceLong(deps: LoopDeps): () => Promise<number> {
       for (const attempt of some) attempt.announced = true
     }
     return ANNOUNCE_EACH_MS
+  }
+}
+
+/** Finds the cancels that were not heard of, for the attempts in hand. */
+export function lookForCancels(
+  deps: Pick<LoopDeps, 'attempts'> & { cancels: CancelWatch },
+): () => Promise<number> {
+  const { attempts, cancels } = deps
+  return async () => {
+    if (attempts.size > 0) attempts.cancel(await cancels.look())
+    return CANCELS_MS
   }
 }
 

@@ -1,0 +1,133 @@
+import { revision, type RunFact, type RunReason } from '@jadwal/domain'
+import type { Redis } from 'ioredis'
+import { readMessage } from './find-run.ts'
+import { bullKey, cancelChannel, cancelsKey, companionPrefix, outboxKey } from './keys.ts'
+import { OUTCOME_FIELD } from './outcome-record.ts'
+import { safeJson } from './run-fact.ts'
+import { LEAVE_SCHEDULE, TAKE_OUT } from './unfinished-lua.ts'
+
+/**
+ * A run is cancelled in two steps. First a mark that outlives every process, and a message to the
+ * workers. Then whoever can: a worker that has it in hand aborts its handler; a run that waits, for a
+ * worker, for its time or for a retry, is taken out here, with its fact, in one script. The leader
+ * looks after marks that nobody carried out.
+ */
+export type CancelReason = Extract<RunReason, 'cancelled' | 'superseded'>
+
+export type CancelResult =
+  /** It waited, and has ended. */
+  | 'cancelled'
+  /** A worker has it in hand, and is told. */
+  | 'cancelling'
+  /** It had ended before, or there never was such a run in this queue. */
+  | 'gone'
+
+/** A run that comes to be taken up while it is looked at is looked at again, this often. */
+const LOOKS = 5
+
+/*
+ * Marks a run as to be cancelled.
+ *   KEYS[1] the run's message  KEYS[2] cancels (HASH)
+ *   ARGV[1] id  ARGV[2] reason  ARGV[3] cancel channel
+ *   Returns 1; or 0 when there is no such message, or its outcome is written.
+ */
+const MARK = `
+local outcome = redis.call('HMGET', KEYS[1], 'name', '${OUTCOME_FIELD}')
+if not outcome[1] then return 0 end
+local kind = string.match(outcome[2] or '', '^%d+:(%a+)')
+if kind == 'succeeded' or kind == 'dead' or kind == 'cancelled' then return 0 end
+redis.call('HSETNX', KEYS[2], ARGV[1], ARGV[2])
+redis.call('PUBLISH', ARGV[3], ARGV[1] .. ' ' .. ARGV[2])
+return 1
+`
+
+/*
+ * Ends a run that waits as cancelled, unless a worker has taken it up since its message was read.
+ *   KEYS[1] outbox  KEYS[2] cancels  KEYS[3] prefix of the message keys  KEYS[4] prefix of the queue's companions
+ *   ARGV[1] id  ARGV[2] how often it had been started  ARGV[3] fact  ARGV[4] whose unfinished run it was or ''
+ *   Returns 1; 0 when it does not wait; -1 when it is gone.
+ */
+const TAKE = `${TAKE_OUT}${LEAVE_SCHEDULE}
+local message = KEYS[3] .. ARGV[1]
+if redis.call('EXISTS', message) == 0 then
+  redis.call('HDEL', KEYS[2], ARGV[1])
+  return -1
+end
+if (redis.call('HGET', message, 'ats') or '0') ~= ARGV[2] or takeOut(KEYS[3], ARGV[1]) == 0 then return 0 end
+redis.call('XADD', KEYS[1], '*', 'facts', ARGV[3])
+redis.call('DEL', message, message .. ':logs', message .. ':dependencies', message .. ':processed')
+redis.call('HDEL', KEYS[2], ARGV[1])
+if ARGV[4] ~= '' then leaveSchedule(KEYS[3], KEYS[4], ARGV[4], ARGV[1]) end
+return 1
+`
+
+export interface CancelDeps {
+  redis: Redis
+  prefix: string
+  /** ISO 8601. */
+  nowIso: string
+}
+
+/** Marks a run as to be cancelled, and cancels it at once if it waits. */
+export async function cancelRun(
+  deps: CancelDeps,
+  run: { queue: string; id: string },
+  reason: CancelReason,
+): Promise<CancelResult> {
+  const { redis, prefix } = deps
+  const { queue, id } = run
+  const keys = [bullKey(prefix, queue, id), cancelsKey(prefix, queue)]
+  const channel = cancelChannel(prefix, queue)
+  const marked = await redis.eval(MARK, keys.length, ...keys, id, reason, channel)
+  return marked === 1 ? await carryOut(deps, run, reason) : 'gone'
+}
+
+/** Carries out what can be of a queue's marks. Returns how many runs were cancelled so. */
+export async function carryOutCancels(deps: CancelDeps, queue: string): Promise<number> {
+  const marks = await deps.redis.hgetall(cancelsKey(deps.prefix, queue))
+  let cancelled = 0
+  for (const [id, reason] of Object.entries(marks)) {
+    const result = await carryOut(deps, { queue, id }, readReason(reason))
+    if (result === 'cancelled') cancelled += 1
+  }
+  return cancelled
+}
+
+export function readReason(text: string | null | undefined): CancelReason {
+  return text === 'superseded' ? 'superseded' : 'cancelled'
+}
+
+async function carryOut(
+  { redis, prefix, nowIso }: CancelDeps,
+  { queue, id }: { queue: string; id: string },
+  reason: CancelReason,
+): Promise<CancelResult> {
+  const keys = [
+    outboxKey(prefix, queue),
+    cancelsKey(prefix, queue),
+    bullKey(prefix, queue, ''),
+    companionPrefix(prefix, queue),
+  ]
+  for (let look = 0; look < LOOKS; look += 1) {
+    const run = await readMessage(redis, prefix, { queue, id })
+    if (run?.state === 'running') return 'cancelling'
+    const facts = run ? [String(run.attempt), cancelledFact(run, reason, nowIso)] : ['', '']
+    const owner = run?.backfill_id ?? run?.schedule_id ?? ''
+    const taken = await redis.eval(TAKE, keys.length, ...keys, id, ...facts, owner)
+    if (taken === 1) return 'cancelled'
+    if (taken === -1 || !run) return 'gone'
+  }
+  return 'cancelling'
+}
+
+function cancelledFact(run: RunFact, reason: CancelReason, nowIso: string): string {
+  const fact: RunFact = {
+    ...run,
+    state: 'cancelled',
+    reason,
+    revision: revision(run.attempt, 'cancelled'),
+    finished_at: nowIso,
+    attempt_state: null,
+  }
+  return safeJson(JSON.stringify(fact))
+}
