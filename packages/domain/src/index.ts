@@ -17,13 +17,17 @@ export {
   type Verdict,
 } from './decide-ticks.ts'
 export { Duration, formatDuration, parseDurationMs } from './duration.ts'
+export { type ExpectedTick, expectedTicks } from './expected-ticks.ts'
 export { AttemptFact, Fact, RunFact, TermEnd, TermFact } from './fact.ts'
 export { firstUuidAt, newRunId, RunId, runIdTimeMs, ScheduleId, tickRunId } from './ids.ts'
 export { jitterMs } from './jitter.ts'
 export { JobDescription } from './job.ts'
+export { localTime } from './local-time.ts'
 export { RunMessage } from './message.ts'
 export { JobName, QueueName, ScheduleName, TICKS_QUEUE } from './names.ts'
 export { nextTick } from './next-tick.ts'
+export { nextTicks } from './next-ticks.ts'
+export { ownReason } from './own-reason.ts'
 export { isPausedAt, type Pause } from './pause.ts'
 export {
   Backoff,
@@ -44,5 +48,13 @@ export {
   type ScheduleVersion,
 } from './schedule.ts'
 export { isOwedToSecret, isSecretRef, SecretRef } from './secret-ref.ts'
+export {
+  type LedgerEntry,
+  TICK_VERDICTS,
+  tickLedger,
+  type TickRow,
+  type TickVerdict,
+} from './tick-ledger.ts'
+export { nextVersionTick } from './version-ticks.ts'
 export { WorkerInfo } from './worker-info.ts'
 export { isTimezone } from './zone-clock.ts'
