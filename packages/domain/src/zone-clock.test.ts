@@ -42,6 +42,16 @@ test('a change of the date line is a gap of a day', () => {
   })
 })
 
+test('two changes within a week are both seen', () => {
+  // Noronha went to summer time on 2000-10-08T02:00Z and back on 2000-10-15T01:00Z.
+  expect(stretch('America/Noronha', '2000-10-08T01:59:59Z').offset).toBe(-2)
+  expect(stretch('America/Noronha', '2000-10-11T12:00:00Z').offset).toBe(-1)
+  expect(stretch('America/Noronha', '2000-10-15T01:00:00Z')).toMatchObject({
+    offset: -2,
+    before: -1,
+  })
+})
+
 test('a change on an odd second is found to the second', () => {
   // Liberia gave up its offset of -00:44:30 on 1972-01-07T00:44:30Z.
   expect(stretch('Africa/Monrovia', '1972-01-07T00:44:29Z').offset).toBeCloseTo(-44.5 / 60)

@@ -25,10 +25,11 @@ export interface ZoneClock {
 }
 
 /**
- * The zone is asked about once per block. Two clock changes less than a block apart that cancel each
- * other out would go unseen; no zone has had any since 1970.
+ * The zone is asked about once per block. Two clock changes that cancel each other out go unseen when
+ * they come within a block and the effect before it; the nearest that any zone has had since 1970 are
+ * a week apart (Noronha, October 2000).
  */
-const BLOCK = 7 * DAY
+const BLOCK = 5 * DAY
 /** The longest effect of a clock change: Apia lost a whole day. */
 const EFFECT = 25 * HOUR
 
