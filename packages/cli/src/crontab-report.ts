@@ -1,34 +1,30 @@
-import type { TakenSchedule } from './crontab-schedules.ts'
-import type { Refusal } from './read-crontab.ts'
+import type { TakenEntry } from './crontab-schedules.ts'
+import type { ImportReport, Remark } from './import-report.ts'
+import type { CrontabRefusal } from './read-crontab.ts'
 
-export interface Report {
+export interface TakenCrontab {
   /** The file's name. */
   name: string
-  taken: readonly TakenSchedule[]
-  refused: readonly Refusal[]
+  taken: readonly TakenEntry[]
+  refused: readonly CrontabRefusal[]
   /** The host's zone, unless --timezone was given. */
   hostTimezone?: string
 }
 
 /** What was taken over, what was not and why, and what differs from cron. */
-export function crontabReport(report: Report): string {
-  const { name, taken, refused } = report
-  const sections = [
-    `${name}: ${count(taken.length, 'schedule')} taken over, ${count(refused.length, 'line')} not.\n`,
-    section(
-      'Not taken over',
-      refused.map(({ line, text, why }) => `${name}:${line}: ${text}\n    ${why}`),
-    ),
-    section(
-      'Taken over',
-      taken.map(({ name: schedule, entry }) => `${name}:${entry.line}: ${schedule}`),
-    ),
-    taken.length === 0 ? '' : section('What to know', notes(report)),
-  ]
-  return sections.filter((text) => text !== '').join('\n')
+export function crontabReport(crontab: TakenCrontab): ImportReport {
+  const { name: source, taken, refused } = crontab
+  return {
+    title: source,
+    noun: 'line',
+    refused: refused.map(({ line, text, why }) => ({ source, line, text, why })),
+    toDo: [],
+    taken: taken.map(({ name: schedule, entry }) => ({ source, line: entry.line, schedule })),
+    notes: taken.length === 0 ? [] : notes(crontab),
+  }
 }
 
-function notes({ name, taken, hostTimezone }: Report): string[] {
+function notes({ name, taken, hostTimezone }: TakenCrontab): (string | Remark)[] {
   const entries = taken.map(({ entry }) => entry)
   const users = distinct(entries.map(({ user }) => user))
   const alerts = distinct(entries.map(({ alert }) => alert))
@@ -49,11 +45,13 @@ function notes({ name, taken, hostTimezone }: Report): string[] {
       `No CRON_TZ and no --timezone: times are read in the zone of this host, ${hostTimezone}.`,
     'As under cron, runs may overlap, none is tried again, and one may take long (24 h): see "defaults".',
     'Unlike under cron, ticks missed in an outage are made up for by one run: "misfire: { policy: skip }" drops them.',
-    ...entries.flatMap((entry) => lineNotes(entry).map((note) => `${name}:${entry.line}: ${note}`)),
+    ...entries.flatMap((entry) =>
+      lineNotes(entry).map((remark) => ({ source: name, line: entry.line, remark })),
+    ),
   ].filter((note) => note !== false)
 }
 
-function lineNotes({ command, stdin, quiet }: TakenSchedule['entry']): string[] {
+function lineNotes({ command, stdin, quiet }: TakenEntry['entry']): string[] {
   return [
     stdin !== undefined &&
       hasOpenQuote(command) &&
@@ -66,14 +64,6 @@ function hasOpenQuote(command: string): boolean {
   return command.replaceAll(/\\.|'[^']*'|"(?:\\.|[^"\\])*"/g, '').search(/["']/) !== -1
 }
 
-function section(title: string, items: readonly string[]): string {
-  return items.length === 0 ? '' : `${title}:\n${items.map((item) => `  ${item}\n`).join('')}`
-}
-
 function distinct(values: readonly (string | undefined)[]): string[] {
   return [...new Set(values.filter((value) => value !== undefined))]
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`
 }

@@ -1,6 +1,6 @@
-import { readScheduleFile } from '@jadwal/domain'
-import type { Crontab, CrontabEntry, Refusal } from './read-crontab.ts'
+import type { Crontab, CrontabEntry, CrontabRefusal } from './read-crontab.ts'
 import { scheduleName } from './schedule-name.ts'
+import { scheduleProblem, type TakenSchedule } from './taken-schedule.ts'
 
 /** What cron does, where a schedule would do otherwise by itself. */
 export const CRON_DEFAULTS = {
@@ -12,21 +12,19 @@ export const CRON_DEFAULTS = {
 }
 
 /** An entry as a schedule of the schedule file. */
-export interface TakenSchedule {
-  name: string
+export interface TakenEntry extends TakenSchedule {
   entry: CrontabEntry
-  fields: Record<string, unknown>
 }
 
 /** Makes a schedule of each entry; what the schedule file would not take joins the refusals. */
-export function takeOver(crontab: Crontab): { taken: TakenSchedule[]; refused: Refusal[] } {
+export function takeOver(crontab: Crontab): { taken: TakenEntry[]; refused: CrontabRefusal[] } {
   const names = new Set<string>()
-  const taken: TakenSchedule[] = []
+  const taken: TakenEntry[] = []
   const refused = [...crontab.refused]
   for (const entry of crontab.entries) {
     const name = scheduleName(entry.command, names)
     const fields = scheduleFields(entry)
-    const why = problem(name, fields)
+    const why = scheduleProblem({ name, fields }, CRON_DEFAULTS)
     if (why !== undefined) {
       refused.push({ line: entry.line, text: entry.text, why })
       continue
@@ -59,13 +57,4 @@ function payload({ command, shell, env, stdin }: CrontabEntry): Record<string, u
     ...(Object.keys(env).length === 0 ? {} : { env }),
     ...(stdin === undefined ? {} : { stdin }),
   }
-}
-
-function problem(name: string, fields: Record<string, unknown>): string | undefined {
-  const read = readScheduleFile({
-    version: 1,
-    defaults: CRON_DEFAULTS,
-    schedules: { [name]: fields },
-  })
-  return read.ok ? undefined : read.problems.join('; ')
 }

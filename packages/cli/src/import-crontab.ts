@@ -1,10 +1,13 @@
 import { crontabReport } from './crontab-report.ts'
-import { takeOver } from './crontab-schedules.ts'
+import { CRON_DEFAULTS, takeOver } from './crontab-schedules.ts'
+import { fileDefaults, type ImportOptions } from './import-options.ts'
+import { writeReport } from './import-report.ts'
+import { readInputFile } from './input-file.ts'
 import { readCrontab } from './read-crontab.ts'
 import { scheduleFileText } from './schedule-file-text.ts'
 import type { Terminal } from './terminal.ts'
 
-export interface ImportCrontabOptions {
+export interface ImportCrontabOptions extends ImportOptions {
   system: boolean
   timezone?: string
 }
@@ -15,24 +18,23 @@ export async function importCrontab(
   file: string,
   options: ImportCrontabOptions,
 ): Promise<number> {
-  const name = file === '-' ? 'standard input' : file
-  let text: string
-  try {
-    text = file === '-' ? await terminal.readInput() : await terminal.readFile(file)
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    terminal.writeError(`jadwal: ${name} cannot be read: ${why}\n`)
-    return 1
-  }
+  const input = await readInputFile(terminal, file)
+  if (!input) return 1
+  const { name, text } = input
   const crontab = readCrontab(text, {
     system: options.system,
     timezone: options.timezone ?? terminal.timezone,
   })
   const { taken, refused } = takeOver(crontab)
-  const fromHost = options.timezone === undefined ? terminal.timezone : undefined
-  terminal.writeOutput(scheduleFileText(name, taken))
-  terminal.writeError(
-    crontabReport({ name, taken, refused, ...(fromHost ? { hostTimezone: fromHost } : {}) }),
+  terminal.writeOutput(
+    scheduleFileText({
+      comment: `Taken over from ${name}. The defaults are what cron does.`,
+      defaults: fileDefaults(CRON_DEFAULTS, options),
+      taken,
+    }),
   )
+  const hostTimezone = options.timezone === undefined ? { hostTimezone: terminal.timezone } : {}
+  const report = crontabReport({ name, taken, refused, ...hostTimezone })
+  terminal.writeError(writeReport(report, options.json))
   return 0
 }

@@ -1,36 +1,10 @@
-import { readScheduleFile } from '@jadwal/domain'
 import { expect, test } from 'vitest'
-import { parse } from 'yaml'
-import { runCommand } from './program.ts'
-
-async function run(args: string[], input = '') {
-  let output = ''
-  let report = ''
-  const exitCode = await runCommand(args, {
-    readFile: () => Promise.reject(new Error('no such file')),
-    readInput: () => Promise.resolve(input),
-    writeOutput: (text) => (output += text),
-    writeError: (text) => (report += text),
-    timezone: 'Asia/Jakarta',
-  })
-  return { exitCode, output, report }
-}
+import { readSchedules, refusedLines, runInProcess as run } from '../test/run-in-process.ts'
 
 async function take(crontab: string, ...options: string[]) {
   const { exitCode, output, report } = await run(['import', 'crontab', '-', ...options], crontab)
   expect(exitCode).toBe(0)
-  const read = readScheduleFile(parse(output))
-  if (!read.ok) throw new Error(read.problems.join('\n'))
-  const schedules = read.file.schedules.map(({ name, spec }) => Object.assign(spec, { name }))
-  const [, refusals = ''] = /Not taken over:\n([^]*?)(?:\n\n|$)/.exec(report) ?? []
-  return {
-    schedules,
-    report,
-    refused: refusals
-      .trim()
-      .split('\n')
-      .map((line) => line.trim()),
-  }
+  return { schedules: readSchedules(output), report, refused: refusedLines(report) }
 }
 
 test.each([
@@ -40,6 +14,8 @@ test.each([
   [['import', 'anacrontab'], "error: unknown command 'anacrontab'"],
   [['import', 'crontab'], "error: missing required argument 'file'"],
   [['import', 'crontab', '-', '--sytem'], "error: unknown option '--sytem'"],
+  [['import', 'k8s'], "error: missing required argument 'file'"],
+  [['import', 'k8s', '-', '--timezone', 'Local'], "argument 'Local' is invalid"],
   [
     ['import', 'crontab', '-', '--timezone', 'Mars/Base'],
     "argument 'Mars/Base' is invalid. It is no IANA time zone",
@@ -56,7 +32,7 @@ test('help is no error', async () => {
   const { exitCode, output } = await run(['import', 'crontab', '--help'])
   expect(exitCode).toBe(0)
   expect(output).toContain('Usage: jadwal import crontab')
-  expect(output).toContain('Exit codes: 0 the file was read')
+  expect(output).toContain('Exit codes: 0 all was read')
 })
 
 test('a file that cannot be read gives exit code 1', async () => {
@@ -140,7 +116,7 @@ A=1
 test.each([
   ['@reboot /bin/x', /^@reboot means the start of a machine/],
   ['@every_minute /bin/x', /"@every_minute" is no known name/],
-  ['0~30 * * * * /bin/x', /"~" draws a random value/],
+  ['0~30 * * * * /bin/x', /"~" stands for a random value/],
   ['H * * * * /bin/x', /"H" stands for a random value/],
   ['0 0 31 2 * /bin/x', /^never fires/],
   ['* * *', /^it has 3 time fields; 5 are needed/],
@@ -154,7 +130,7 @@ test.each([
 ])('%j is reported with its line and why', async (line, why) => {
   const { schedules, refused } = await take(`# first\n${line}\n`)
   expect(schedules).toEqual([])
-  expect(refused[0]).toBe(`standard input:2: ${line}`)
+  expect(refused[0]).toBe(`standard input:2: ${line.replace('\u0000', '')}`)
   expect(refused[1]).toMatch(why)
 })
 
@@ -222,4 +198,36 @@ test('an empty file is an empty schedule file', async () => {
   const { schedules, report } = await take('')
   expect(schedules).toEqual([])
   expect(report).toBe('standard input: 0 schedules taken over, 0 lines not.\n')
+})
+
+test('with --shadow nothing of the file is executed', async () => {
+  const { schedules } = await take('* * * * * a', '--shadow')
+  expect(schedules).toMatchObject([{ mode: 'shadow', overlap: 'allow' }])
+})
+
+test('an environment that looks like a reference to a secret is not taken for one', async () => {
+  const { schedules, refused } = await take('secret=HUNTER2\n* * * * * a')
+  expect(schedules).toEqual([])
+  expect(refused[1]).toContain('payload.env has "secret" as its only key')
+})
+
+test('with --json the report is for programs', async () => {
+  const { exitCode, report } = await run(
+    ['import', 'crontab', '-', '--json', '--timezone', 'UTC'],
+    '-* * * * * a\n* * * * b\n',
+  )
+  expect(exitCode).toBe(0)
+  expect(JSON.parse(report)).toMatchObject({
+    source: 'standard input',
+    notTakenOver: [{ source: 'standard input', line: 2, text: '* * * * b' }],
+    takenOver: [{ source: 'standard input', line: 1, schedule: 'a' }],
+    notes: expect.arrayContaining([
+      { source: 'standard input', line: 1, remark: expect.stringContaining('leading "-"') },
+    ]),
+  })
+})
+
+test('a report moves no cursor', async () => {
+  const { report } = await take('* * * * \u001B[2J\u001B[H')
+  expect(report).not.toContain('\u001B')
 })

@@ -1,6 +1,7 @@
 import { isTimezone } from '@jadwal/domain'
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
-import { importCrontab } from './import-crontab.ts'
+import { importCrontab, type ImportCrontabOptions } from './import-crontab.ts'
+import { importK8s, type ImportK8sOptions } from './import-k8s.ts'
 import type { Terminal } from './terminal.ts'
 
 export type { Terminal } from './terminal.ts'
@@ -8,12 +9,12 @@ export type { Terminal } from './terminal.ts'
 const USAGE_ERROR = 2
 
 const EXIT_CODES = `
-Exit codes: 0 the file was read (lines without a counterpart are in the report), 1 it can't be read,
+Exit codes: 0 all was read (what has no counterpart is in the report), 1 it can't be read,
 2 the command line is wrong.`
 
 /**
  * Runs one command line and gives its exit code: 0 done, 1 it failed, 2 the command line is wrong.
- * An import that read its file is done, also when it reports lines that have no counterpart.
+ * An import that read what it was given is done, also when it reports parts that have no counterpart.
  */
 export async function runCommand(args: readonly string[], terminal: Terminal): Promise<number> {
   let exitCode = 0
@@ -36,16 +37,32 @@ function createProgram(terminal: Terminal, exitWith: (code: number) => void): Co
   const imports = inherit(program, 'import').description(
     'Make a schedule file of what exists: the file to standard output, the report to standard error',
   )
-  inherit(imports, 'crontab')
+  importCommand(imports, 'crontab')
     .description('Take over a crontab')
-    .addHelpText('after', EXIT_CODES)
     .argument('<file>', 'the crontab; - reads standard input')
     .option('--system', 'the file names a user before each command, as /etc/crontab does', false)
     .option('--timezone <zone>', "zone of lines above any CRON_TZ (default: the host's)", readZone)
-    .action(async (file: string, options: { system: boolean; timezone?: string }) => {
+    .action(async (file: string, options: ImportCrontabOptions) => {
       exitWith(await importCrontab(terminal, file, options))
     })
+  importCommand(imports, 'k8s')
+    .description('Take over the CronJobs of Kubernetes')
+    .argument(
+      '<file...>',
+      'YAML or JSON, also of `kubectl get cronjobs -o yaml`; - reads standard input',
+    )
+    .option('--timezone <zone>', 'zone of CronJobs without timeZone (default: UTC)', readZone)
+    .action(async (files: string[], options: ImportK8sOptions) => {
+      exitWith(await importK8s(terminal, files, options))
+    })
   return program
+}
+
+function importCommand(imports: Command, name: string): Command {
+  return inherit(imports, name)
+    .addHelpText('after', EXIT_CODES)
+    .option('--shadow', 'schedules in shadow mode: ticks are recorded, nothing is executed', false)
+    .option('--json', 'the report as JSON', false)
 }
 
 function inherit(parent: Command, name: string): Command {

@@ -30,13 +30,13 @@ export interface CrontabEntry extends Place {
   quiet: boolean
 }
 
-export interface Refusal extends Place {
+export interface CrontabRefusal extends Place {
   why: string
 }
 
 export interface Crontab {
   entries: CrontabEntry[]
-  refused: Refusal[]
+  refused: CrontabRefusal[]
 }
 
 /** What the settings above a line make of it. */

@@ -1,19 +1,39 @@
 import { Document, Scalar, visit } from 'yaml'
-import { CRON_DEFAULTS, type TakenSchedule } from './crontab-schedules.ts'
+import type { TakenSchedule } from './taken-schedule.ts'
 
-/** The schedule file, as YAML, of what was taken over from a file of that name. */
-export function scheduleFileText(source: string, taken: readonly TakenSchedule[]): string {
+export interface WrittenFile {
+  /** What stands above it all. */
+  comment: string
+  defaults: Record<string, unknown>
+  taken: readonly TakenSchedule[]
+}
+
+/** The schedule file, as YAML. */
+export function scheduleFileText({ comment, defaults, taken }: WrittenFile): string {
   const schedules = Object.fromEntries(taken.map(({ name, fields }) => [name, fields]))
   const document = new Document(
-    { version: 1, defaults: CRON_DEFAULTS, schedules },
+    { version: 1, defaults, schedules },
     { aliasDuplicateObjects: false },
   )
-  document.commentBefore = ` Taken over from ${source}. The defaults are what cron does.`
+  const comments = new Map(taken.map(({ name, comment: above }) => [name, above]))
+  document.commentBefore = asComment(comment)
   visit(document, {
-    Pair(_, { key, value }) {
-      if (key instanceof Scalar && key.value === 'cron' && value instanceof Scalar)
-        value.type = Scalar.QUOTE_DOUBLE
+    Pair(_, { key, value }, path) {
+      if (!(key instanceof Scalar)) return
+      if (key.value === 'cron' && value instanceof Scalar) value.type = Scalar.QUOTE_DOUBLE
+      const above = path.length === NAME_DEPTH ? comments.get(String(key.value)) : undefined
+      if (above !== undefined) key.commentBefore = asComment(above)
     },
   })
   return document.toString({ lineWidth: 0 })
+}
+
+/** Document, map, pair `schedules`, map. */
+const NAME_DEPTH = 4
+
+function asComment(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => ` ${line}`)
+    .join('\n')
 }

@@ -1,0 +1,47 @@
+import { readScheduleFile, type ScheduleSpec } from '@jadwal/domain'
+import { parse } from 'yaml'
+import { runCommand } from '../src/index.ts'
+
+export interface InProcess {
+  exitCode: number
+  output: string
+  report: string
+}
+
+/** Runs one command line in this process: on that standard input, on files that are given, and in Asia/Jakarta. */
+export async function runInProcess(
+  args: string[],
+  input = '',
+  files: Readonly<Record<string, string>> = {},
+): Promise<InProcess> {
+  let output = ''
+  let report = ''
+  const exitCode = await runCommand(args, {
+    readFile: async (path) => {
+      const text = files[path]
+      if (text === undefined) throw new Error('no such file')
+      return text
+    },
+    readInput: () => Promise.resolve(input),
+    writeOutput: (text) => (output += text),
+    writeError: (text) => (report += text),
+    timezone: 'Asia/Jakarta',
+  })
+  return { exitCode, output, report }
+}
+
+/** The schedules of a written file, as a scheduler reads them. */
+export function readSchedules(output: string): (ScheduleSpec & { name: string })[] {
+  const read = readScheduleFile(parse(output))
+  if (!read.ok) throw new Error(read.problems.join('\n'))
+  return read.file.schedules.map(({ name, spec }) => Object.assign(spec, { name }))
+}
+
+/** The lines of the report's first section: place and text, then why. */
+export function refusedLines(report: string): string[] {
+  const [, refusals = ''] = /Not taken over:\n([^]*?)(?:\n\n|$)/.exec(report) ?? []
+  return refusals
+    .trim()
+    .split('\n')
+    .map((line) => line.trim())
+}
