@@ -179,6 +179,7 @@ export class RunWorker {
       return { kind: 'lost' }
     }
     const next = takeUp(run, readStoredOutcome(stored))
+    mark ??= this.#options.cancelled(run.id) ?? null
     if (mark !== null && next.kind !== 'finish') {
       if ('lost' in next) run.lostAttempts = next.lost
       return cancelledEnd(readReason(mark))

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { newRunId, systemClock } from '@jadwal/domain'
 import {
+  type CancelReason,
   keys,
   openCorkedRedis,
   type RunEnd,
@@ -28,6 +29,8 @@ export function openBench(url: string) {
   const lost: string[] = []
   const parked: string[] = []
   const errors: Error[] = []
+  /** What the worker has heard of runs that are to be cancelled. */
+  const cancels = new Map<string, CancelReason>()
   /** As they were at the call: BullMQ counts on afterwards. */
   const calls: Pick<StartedRun, 'id' | 'attempt' | 'failures' | 'startedAtMs' | 'lostAttempts'>[] =
     []
@@ -41,6 +44,7 @@ export function openBench(url: string) {
     lost,
     parked,
     errors,
+    cancels,
     calls,
     /** Adds a run's message; `data` goes over its parts, `kept` into its hash. Returns its id. */
     async add(data: object = {}, kept: object = {}): Promise<string> {
@@ -64,7 +68,7 @@ export function openBench(url: string) {
       options: { lockMs?: number; concurrency?: number } = {},
     ): RunWorker {
       const worker = new RunWorker({
-        cancelled: () => undefined,
+        cancelled: (id) => cancels.get(id),
         redis,
         prefix,
         queue: QUEUE,
