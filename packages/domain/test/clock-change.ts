@@ -53,17 +53,20 @@ const QUIET: ClockChange[] = [
 ]
 
 /** Every change of 2026 and 2027 in the zones above, changes of the past, and some quiet days. */
-export function allClockChanges(): readonly ClockChange[] {
-  known ??= readClockChanges()
-  return known
+export function knownChanges(): ClockChange[] {
+  const years = [...OF_TODAY.map((timezone) => [timezone, 2026, 2028] as const), ...OF_OLD]
+  const changes = years.flatMap(([timezone, from, until]) => changesOf(timezone, from, until))
+  return [...changes, ...QUIET]
 }
 
-let known: ClockChange[] | undefined
-
-function readClockChanges(): ClockChange[] {
-  const years = [...OF_TODAY.map((timezone) => [timezone, 2026, 2028] as const), ...OF_OLD]
-  const changes = years.flatMap(([timezone, from, until]) =>
-    clockChanges(timezone, Date.UTC(from), Date.UTC(until)).map((atMs) => ({ timezone, atMs })),
+/** Every change of every zone in some years. */
+export function allChanges(fromYear: number, untilYear: number): ClockChange[] {
+  return Intl.supportedValuesOf('timeZone').flatMap((timezone) =>
+    changesOf(timezone, fromYear, untilYear),
   )
-  return [...changes, ...QUIET]
+}
+
+function changesOf(timezone: string, fromYear: number, untilYear: number): ClockChange[] {
+  const changes = clockChanges(timezone, Date.UTC(fromYear), Date.UTC(untilYear))
+  return changes.map((atMs) => ({ timezone, atMs }))
 }

@@ -32,21 +32,28 @@ export function readRealClock(timezone: string, fromMs: number, untilMs: number)
   return minutes
 }
 
-/** The instants in [fromMs, untilMs) at which a zone's clock is changed. */
+/**
+ * The instants in [fromMs, untilMs) at which a zone's clock is changed; of changes that cancel each
+ * other out within twelve hours it knows nothing.
+ */
 export function clockChanges(timezone: string, fromMs: number, untilMs: number): number[] {
   const wallAt = createWallAt(timezone)
   const changes: number[] = []
   let before = wallAt(fromMs)
-  for (let hourMs = fromMs; hourMs < untilMs; hourMs += HOUR) {
-    const after = wallAt(hourMs + HOUR)
-    if (after - before !== HOUR) {
-      let atMs = hourMs + MINUTE
-      while (wallAt(atMs) - wallAt(atMs - MINUTE) === MINUTE) atMs += MINUTE
-      changes.push(atMs)
-    }
+  for (let atMs = fromMs; atMs < untilMs; atMs += 12 * HOUR) {
+    const after = wallAt(atMs + 12 * HOUR)
+    if (after - before !== 12 * HOUR) changes.push(findChange(wallAt, atMs))
     before = after
   }
   return changes
+}
+
+function findChange(wallAt: (atMs: number) => number, fromMs: number): number {
+  let atMs = fromMs
+  while (wallAt(atMs + HOUR) - wallAt(atMs) === HOUR) atMs += HOUR
+  do atMs += MINUTE
+  while (wallAt(atMs) - wallAt(atMs - MINUTE) === MINUTE)
+  return atMs
 }
 
 export interface Rule {
