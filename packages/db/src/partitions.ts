@@ -142,7 +142,7 @@ function makePartition(
 }
 
 /** The names of a table's partitions by day; without the default one. */
-async function listPartitions(
+export async function listPartitions(
   db: Kysely<Database> | Transaction<Database>,
   table: Partitioned['table'],
 ): Promise<string[]> {
@@ -175,7 +175,8 @@ function partitionName(table: string, startMs: number): string {
   return `${table}_${new Date(startMs).toISOString().slice(0, 10).replaceAll('-', '')}`
 }
 
-function partitionStart(name: string): number | undefined {
+/** The beginning of the day that a partition's name tells. */
+export function partitionStart(name: string): number | undefined {
   const day = /_(\d{4})(\d{2})(\d{2})$/.exec(name)
   return day ? Date.UTC(Number(day[1]), Number(day[2]) - 1, Number(day[3])) : undefined
 }

@@ -26,7 +26,7 @@ export { localTime } from './local-time.ts'
 export { RunMessage } from './message.ts'
 export { JobName, QueueName, ScheduleName, TICKS_QUEUE } from './names.ts'
 export { nextTick } from './next-tick.ts'
-export { nextTicks } from './next-ticks.ts'
+export { type NextTick, nextTicks } from './next-ticks.ts'
 export { ownReason } from './own-reason.ts'
 export { isPausedAt, type Pause } from './pause.ts'
 export {

@@ -13,6 +13,7 @@ import { Problem } from './problem.ts'
 import { addReadRoutes } from './read-routes.ts'
 import { requestLog } from './request-log.ts'
 import { addRunsRoutes } from './runs-routes.ts'
+import { addScheduleTicksRoutes } from './schedule-ticks-routes.ts'
 import { securityHeaders } from './security-headers.ts'
 
 /** Everything that the api serves. What is above `authenticate` is open, what is below is not. */
@@ -38,6 +39,7 @@ export function createApp(deps: ApiDeps, admission: Admission): Express {
   const api = Router()
   addRunsRoutes(api, deps)
   addReadRoutes(api, deps)
+  addScheduleTicksRoutes(api, deps)
   app.use('/api/v1', api)
 
   app.use((req) => {

@@ -12,7 +12,7 @@ const Name = z
   .min(1, 'must not be empty')
   .max(100, 'must have at most 100 characters')
   .regex(NO_NUL, NUL_RULE)
-const Instant = z.iso
+export const Instant = z.iso
   .datetime({ offset: true, error: 'must be an instant such as 2026-01-31T08:00:00Z' })
   .transform((text) => new Date(text))
 
@@ -23,7 +23,7 @@ const Label = z
   .regex(NO_NUL, NUL_RULE)
 
 /** The query of a list: how many, and from where on. */
-const PageQuery = z.strictObject({
+export const PageQuery = z.strictObject({
   limit: z
     .string('must be given once')
     .regex(/^([1-9]\d?|1\d\d|200)$/, 'must be a whole number from 1 to 200')
@@ -68,7 +68,10 @@ function splitLabel(label: string): [string, string] {
   return [label.slice(0, at), label.slice(at + 1)]
 }
 
-function withoutUndefined<T extends object>(values: { [K in keyof T]: T[K] | undefined }): T {
+/** Leaves out what was not given, so that defaults hold. */
+export function withoutUndefined<T extends object>(values: {
+  [K in keyof T]: T[K] | undefined
+}): T {
   return Object.fromEntries(
     Object.entries(values).filter(([, value]) => value !== undefined),
   ) as unknown as T

@@ -20,8 +20,8 @@ async function extendHistory(db: Kysely<unknown>): Promise<void> {
   // Serves markLateTicks(): small, because only ticks that are watched and not late yet are in it.
   await sql`CREATE INDEX runs_late_idx ON runs (late_due_at)
     WHERE late_due_at IS NOT NULL AND late_at IS NULL`.execute(db)
-  // Serves countBackfillRuns().
-  await sql`CREATE INDEX runs_backfill_idx ON runs (backfill_id)
+  // Serves countBackfillRuns(), and listBackfilledRuns() with a period.
+  await sql`CREATE INDEX runs_backfill_idx ON runs (backfill_id, tick_at)
     WHERE backfill_id IS NOT NULL`.execute(db)
   await sql`
     ALTER TABLE attempts DROP CONSTRAINT attempts_state_is_known,

@@ -1,0 +1,121 @@
+import {
+  type Db,
+  findScheduleName,
+  listPausesOf,
+  listVersionRules,
+  type NamedSchedule,
+} from '@jadwal/db'
+import {
+  DAY,
+  localTime,
+  type NextTick,
+  nextTicks,
+  type ScheduleId,
+  ScheduleName,
+  type ScheduleVersion,
+} from '@jadwal/domain'
+import type { RequestHandler, Router } from 'express'
+import type { ApiDeps } from './api-deps.ts'
+import { askHistory } from './ask.ts'
+import { endpoint } from './endpoint.ts'
+import { readLedgerPage } from './ledger-page.ts'
+import { summarizeLedger } from './ledger-summary.ts'
+import { ledgerView } from './ledger-view.ts'
+import { fieldProblem, Problem } from './problem.ts'
+import { readLedgerQuery, readNextQuery } from './tick-query.ts'
+
+/** More ticks than this are not counted in one answer. */
+const MOST_COUNTED = 100_000
+
+/** `/schedules/{name}/ticks` and `/next`: what became of a schedule's ticks, and which ones will come. */
+export function addScheduleTicksRoutes(router: Router, deps: ApiDeps): void {
+  endpoint(router, '/schedules/:name/ticks', { get: ledgerHandler(deps) })
+  endpoint(router, '/schedules/:name/next', { get: nextHandler(deps) })
+}
+
+function ledgerHandler({ db, clock }: ApiDeps): RequestHandler {
+  return async (req, res) => {
+    const nowMs = clock.now().getTime()
+    const { fromMs, toMs, limit, cursorMs, wantsSummary } = readLedgerQuery(req.query, nowMs)
+    const answer = await askHistory(async () => {
+      const { id, name, deletedAt } = await requireSchedule(db, req.params['name'])
+      const period = { scheduleId: id, afterMs: fromMs - 1, untilMs: toMs - 1, nowMs }
+      const afterMs = Math.max(period.afterMs, cursorMs ?? -Infinity)
+      const pauses = toMs > nowMs ? await listPausesOf(db, id, nowMs) : []
+      const page = await readLedgerPage(db, { ...period, afterMs }, limit)
+      const context = { scheduleId: id, pauses, backfills: page.backfills }
+      return {
+        schedule: { id, name, ...(deletedAt ? { deletedAt: deletedAt.toISOString() } : {}) },
+        from: iso(fromMs),
+        to: iso(toMs),
+        items: page.entries.map((entry) => ledgerView(entry, context)),
+        nextCursor: page.nextAfterMs === undefined ? null : iso(page.nextAfterMs),
+        ...(wantsSummary
+          ? { summary: (await summarizeLedger(db, period, MOST_COUNTED)) ?? tooMany() }
+          : {}),
+      }
+    })
+    res.json(answer)
+  }
+}
+
+function nextHandler({ db, clock }: ApiDeps): RequestHandler {
+  return async (req, res) => {
+    const nowMs = clock.now().getTime()
+    const { count } = readNextQuery(req.query)
+    const items = await askHistory(async () => {
+      const { id, name, deletedAt } = await requireSchedule(db, req.params['name'])
+      if (deletedAt) throw notFound(name)
+      const pauses = await listPausesOf(db, id, nowMs)
+      const version = await findVersionInForce(db, id, nowMs)
+      if (!version) return []
+      const ticks = nextTicks(id, version, { afterMs: nowMs, count, pauses })
+      return ticks.map((tick) => nextTickView(tick, version.spec.timezone))
+    })
+    res.json({ items, nextCursor: null })
+  }
+}
+
+function nextTickView({ tickAtMs, startsAtMs, reason }: NextTick, timezone: string) {
+  return {
+    tickAt: iso(tickAtMs),
+    local: localTime(tickAtMs, timezone),
+    startsAt: iso(startsAtMs),
+    ...(reason === undefined ? {} : { skipped: reason }),
+  }
+}
+
+async function requireSchedule(db: Db, name: unknown): Promise<NamedSchedule> {
+  const known = ScheduleName.safeParse(name)
+  const schedule = known.success ? await findScheduleName(db, known.data) : undefined
+  if (!schedule) throw notFound(String(name))
+  return schedule
+}
+
+function notFound(name: string): Problem {
+  return new Problem('not-found', { detail: `There is no schedule "${name}".` })
+}
+
+/** It may have begun, by the clock of Postgres, a moment after now. */
+async function findVersionInForce(
+  db: Db,
+  id: ScheduleId,
+  nowMs: number,
+): Promise<ScheduleVersion | undefined> {
+  let latest: ScheduleVersion | undefined
+  const ahead = { afterMs: nowMs, untilMs: nowMs + DAY }
+  for await (const version of listVersionRules(db, id, ahead)) latest = version
+  return latest
+}
+
+function tooMany(): never {
+  throw fieldProblem(
+    'bad-request',
+    'summary',
+    `is not made of more than ${MOST_COUNTED} ticks: ask for a shorter period`,
+  )
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString()
+}
