@@ -12,6 +12,10 @@ test('whoever fires a tick makes the same id, and no other tick has it', () => {
   expect(tickRunId(OTHER, TICK)).not.toBe(tickRunId(SCHEDULE, TICK))
 })
 
+test('the id of a tick is for ever the same, whatever the version that fires it', () => {
+  expect(tickRunId(SCHEDULE, TICK)).toBe('01a05c69-4d00-759f-b6da-a4aba96389b8')
+})
+
 test('ids are UUIDv7 that carry their instant', () => {
   const cases = fc.tuple(
     fc.integer({ min: 0, max: 2 ** 48 - 1 }),

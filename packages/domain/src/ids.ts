@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { z } from 'zod'
 
 export const RunId = z.uuid().brand<'RunId'>()
@@ -12,13 +12,12 @@ export type ScheduleId = z.infer<typeof ScheduleId>
  * random bits are a hash of (schedule, tick), so that whoever fires the tick makes the same id.
  */
 export function tickRunId(scheduleId: ScheduleId, tickAtMs: number): RunId {
-  const hash = createHash('sha256').update(`${scheduleId}@${tickAtMs}`).digest()
-  return uuidV7(tickAtMs, hash.subarray(0, 10)) as RunId
+  return uuidV7(tickAtMs, hash('sha256', `${scheduleId}@${tickAtMs}`)) as RunId
 }
 
 /** The id of an enqueued run: a UUIDv7. `random` gives at least ten bytes. */
 export function newRunId(nowMs: number, random: Uint8Array): RunId {
-  return uuidV7(nowMs, random) as RunId
+  return uuidV7(nowMs, Buffer.from(random.subarray(0, 10)).toString('hex')) as RunId
 }
 
 /** The instant that a UUIDv7 carries, in ms since the epoch. */
@@ -32,13 +31,11 @@ export function firstUuidAt(atMs: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`
 }
 
-function uuidV7(atMs: number, random: Uint8Array): string {
+/** `random`: at least 20 hex digits, of which the first and the fifth make way for version and variant. */
+function uuidV7(atMs: number, random: string): string {
   const time = hex12(atMs)
-  const bytes = Buffer.from(random.subarray(0, 10))
-  bytes[0] = 0x70 | ((bytes[0] ?? 0) & 0x0f)
-  bytes[2] = 0x80 | ((bytes[2] ?? 0) & 0x3f)
-  const rest = bytes.toString('hex')
-  return `${time.slice(0, 8)}-${time.slice(8)}-${rest.slice(0, 4)}-${rest.slice(4, 8)}-${rest.slice(8, 20)}`
+  const variant = (8 | (Number.parseInt(random.slice(4, 5), 16) & 3)).toString(16)
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(1, 4)}-${variant}${random.slice(5, 8)}-${random.slice(8, 20)}`
 }
 
 function hex12(atMs: number): string {
