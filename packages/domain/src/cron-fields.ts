@@ -82,7 +82,7 @@ function fieldTexts(expression: string): string[] {
   if (texts.length === 5) return ['0', ...texts]
   if (texts.length === 6) return texts
   throw new CronError(
-    `has ${texts.length} field${texts.length === 1 ? '' : 's'}; allowed are 5 (minute, hour, day of month, month, day of week) or 6 (second first)`,
+    `${quoted(expression)} has ${texts.length} field${texts.length === 1 ? '' : 's'}; allowed are 5 (minute, hour, day of month, month, day of week) or 6 (second first)`,
   )
 }
 

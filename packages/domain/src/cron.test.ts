@@ -41,9 +41,9 @@ const RANDOM = '"H" stands for a random value; write a fixed one, and "jitter" t
 
 test.each([
   ['', 'is empty; write 5 fields, for example "30 2 * * *"'],
-  ['*', `has 1 field; ${COUNTS}`],
-  ['* * *', `has 3 fields; ${COUNTS}`],
-  ['0 0 0 1 1 * 2026', `has 7 fields; ${COUNTS}`],
+  ['*', `"*" has 1 field; ${COUNTS}`],
+  ['* * *', `"* * *" has 3 fields; ${COUNTS}`],
+  ['0 0 0 1 1 * 2026', `"0 0 0 1 1 * 2026" has 7 fields; ${COUNTS}`],
   ['60 * * * *', `minute "60": 60 is not within 0-59; ${MINUTES}`],
   ['61 * * * * *', `second "61": 61 is not within 0-59; ${MINUTES}`],
   ['* 24 * * *', `hour "24": 24 is not within 0-23; allowed are 0-23, ${NUMBERS}`],

@@ -58,7 +58,9 @@ function read(expression: string): Cron | CronError {
 
 function tooLong(expression: string): CronError {
   const { length } = expression
-  return new CronError(`${quoted(expression)} has ${length} characters; allowed are ${LONGEST}`)
+  return new CronError(
+    `${quoted(expression)} has ${length} characters; at most ${LONGEST} are allowed`,
+  )
 }
 
 function neverFires(expression: string): CronError {
