@@ -1,3 +1,4 @@
+import { DAY } from './clock.ts'
 import { type OwnReason, ownReason } from './own-reason.ts'
 import type { Pause } from './pause.ts'
 import type { ScheduleSpec, ScheduleVersion } from './schedule.ts'
@@ -57,10 +58,10 @@ export function decideTicks(
   const decided = ticks.slice(0, end)
   // Before an open end no misfire is among the newest.
   const rescued = new Set(end < ticks.length ? [] : misfiresToFire(misfired, spec, nowMs))
-  const misfires = new Set(misfired.filter((tickAtMs) => !rescued.has(tickAtMs)))
   const verdicts: Verdict[] = []
   for (const tickAtMs of decided) {
-    const reason = reasonOf?.(tickAtMs) ?? (misfires.has(tickAtMs) ? 'misfire' : undefined)
+    const reason =
+      reasonOf?.(tickAtMs) ?? (late(tickAtMs) && !rescued.has(tickAtMs) ? 'misfire' : undefined)
     if (reason === undefined) verdicts.push({ verdict: 'fire', tickAtMs })
     else skip(verdicts, reason, tickAtMs)
   }
@@ -114,10 +115,10 @@ function misfiresToFire(
   return newest.filter((tickAtMs) => nowMs - tickAtMs <= within)
 }
 
-/** Adds a skipped tick: to the range that the last verdict is, when it has the same reason. */
+/** Adds a skipped tick: to the range that the last verdict is, when it has the same reason and began within a day. */
 function skip(verdicts: Verdict[], reason: SkipReason, tickAtMs: number): void {
   const last = verdicts.at(-1)
-  if (last?.verdict === 'skip' && last.reason === reason) {
+  if (last?.verdict === 'skip' && last.reason === reason && tickAtMs - last.tickAtMs < DAY) {
     last.untilMs = tickAtMs
     last.count += 1
   } else {

@@ -16,6 +16,7 @@ import type { FiringQueues } from './firing-queues.ts'
 import { moveHome } from './move-home.ts'
 import { planTicks, type SchedulePlan } from './plan-ticks.ts'
 import type { ScheduleBook } from './schedule-book.ts'
+import type { SkippedRow } from './skipped-row.ts'
 import type { SchedulerMetrics } from './scheduler-metrics.ts'
 import { ticksDecided } from './tick-events.ts'
 
@@ -64,6 +65,8 @@ export class Firing {
   readonly #queueFailed: (error: unknown) => void
   readonly #stop: AbortSignal
   #homes = new Map<ScheduleId, string>()
+  /** The rows that the last ticks went into, of schedules whose last ticks were skipped. */
+  readonly #rows = new Map<ScheduleId, SkippedRow>()
   #claimed = new Set<string>()
   /** Schedules whose next tick belongs into another queue than the one that keeps their last tick. */
   #moves: { id: ScheduleId; from: string; to: string }[] = []
@@ -222,6 +225,8 @@ export class Firing {
     }: { from: string; result: SchedulePlan | undefined; owed: ReadonlySet<string> },
   ): void {
     if (!result) return
+    if (result.row) this.#rows.set(id, result.row)
+    else if (result.plan) this.#rows.delete(id)
     // Those with a backlog go to the end, so that they never hold up the punctual ones.
     this.#pending.delete(id)
     const owes = result.more || result.plan?.runs.some((run) => owed.has(run.id))
@@ -247,6 +252,7 @@ export class Firing {
       nowIso: at.nowIso,
       term: this.#reign.term,
       pauses: book.pauses,
+      row: this.#rows.get(id),
       // Closed by a move that was cut short: nothing fires here, the move is to be finished.
       queue: last?.moved ? NO_QUEUE : at.name,
       queueOf: (job) => catalogue.queueOf(job),

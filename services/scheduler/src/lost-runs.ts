@@ -13,6 +13,8 @@ import type { Redis } from 'ioredis'
 
 /** Younger runs are not looked at: their facts may be on their way. */
 const OLDER_THAN_MS = 5 * MINUTE
+/** By so much our clock may be behind that of Redis, which dates the facts. */
+const CLOCK_MARGIN_MS = 5_000
 const AT_ONCE = 1_000
 const MOST_SUSPECTS = 10_000
 const EACH_MS = MINUTE
@@ -73,7 +75,7 @@ export class LostRuns {
       if (!oldest.has(queue)) oldest.set(queue, await oldestFactMs(redis, prefix, queue))
     }
     return [...this.#suspects].flatMap(([id, { queue, sinceMs }]) =>
-      (oldest.get(queue) ?? 0) > sinceMs ? [id] : [],
+      (oldest.get(queue) ?? 0) > sinceMs + CLOCK_MARGIN_MS ? [id] : [],
     )
   }
 

@@ -1,16 +1,14 @@
 import {
   decideTicks,
-  jitterMs,
   type Pause,
-  revision,
-  type RunFact,
   type Schedule,
   type ScheduleId,
   type ScheduleSpec,
-  tickRunId,
   type Verdict,
 } from '@jadwal/domain'
-import { type LastTick, type PlannedRun, runMessageOptions, type TickPlan } from '@jadwal/queue'
+import type { LastTick, TickPlan } from '@jadwal/queue'
+import { plannedRun } from './planned-run.ts'
+import { extended, skipFact, type SkippedRow } from './skipped-row.ts'
 
 export interface PlanContext {
   nowMs: number
@@ -23,6 +21,8 @@ export interface PlanContext {
   pauses: readonly Pause[]
   /** At most so many runs; what is owed beyond comes the next time. */
   maxRuns: number
+  /** The row that the last ticks decided went into, when they were skipped. */
+  row?: SkippedRow | undefined
 }
 
 export interface SchedulePlan {
@@ -34,6 +34,15 @@ export interface SchedulePlan {
   moveTo?: string
   /** What is owed next is for a job that no worker ever served. */
   unknownJob?: string
+  /** The row that the plan's last ticks go into, when they are skipped. */
+  row?: SkippedRow | undefined
+}
+
+/** What a verdict is about. */
+export interface Subject {
+  schedule: { id: ScheduleId; name: string }
+  spec: ScheduleSpec
+  context: PlanContext
 }
 
 /**
@@ -52,12 +61,11 @@ export function planTicks(
     skips: [],
     skipped: {},
   }
-  let stopped: Omit<SchedulePlan, 'plan'> = { more: false }
+  const rows = new SkippedRows(context.row?.untilMs === last?.ms ? context.row : undefined)
+  const pauses = schedule.pauses?.length ? [...context.pauses, ...schedule.pauses] : context.pauses
+  let stopped: Omit<SchedulePlan, 'plan' | 'row'> = { more: false }
   for (const version of schedule.versions) {
-    const decision = decideTicks(version, plan.lastMs, {
-      nowMs: context.nowMs,
-      pauses: schedule.pauses ? [...context.pauses, ...schedule.pauses] : context.pauses,
-    })
+    const decision = decideTicks(version, plan.lastMs, { nowMs: context.nowMs, pauses })
     if (decision.verdicts.length === 0) continue
     const queue = context.queueOf(version.spec.job)
     if (queue !== context.queue) {
@@ -67,115 +75,59 @@ export function planTicks(
           : { more: true, moveTo: queue }
       break
     }
-    const done = carryOut(plan, decision.verdicts, { schedule, spec: version.spec, context })
+    const subject = { schedule, spec: version.spec, context }
+    const done = carryOut({ plan, rows }, decision.verdicts, subject)
     if (!done || decision.more) {
       stopped = { more: true }
       break
     }
   }
-  return plan.runs.length + plan.skips.length > 0 ? { plan, ...stopped } : stopped
+  plan.skips = rows.facts
+  if (plan.runs.length + plan.skips.length === 0) return stopped
+  return { plan, row: rows.last, ...stopped }
 }
 
-interface Subject {
-  schedule: { id: ScheduleId; name: string }
-  spec: ScheduleSpec
-  context: PlanContext
+/** The rows of a plan's skipped ticks: what follows on the row before, for the same reason, goes into it. */
+class SkippedRows {
+  readonly #facts = new Map<number, string>()
+  last: SkippedRow | undefined
+
+  constructor(last: SkippedRow | undefined) {
+    this.last = last
+  }
+
+  get facts(): string[] {
+    return [...this.#facts.values()]
+  }
+
+  add(verdict: Extract<Verdict, { verdict: 'skip' }>, subject: Subject): void {
+    this.last = extended(this.last, verdict)
+    this.#facts.set(this.last.tickAtMs, skipFact(this.last, subject))
+  }
+
+  /** A run comes between. */
+  end(): void {
+    this.last = undefined
+  }
 }
 
 /** Adds verdicts to the plan, oldest first. False when the plan was full before all were in. */
-function carryOut(plan: TickPlan, verdicts: readonly Verdict[], subject: Subject): boolean {
+function carryOut(
+  { plan, rows }: { plan: TickPlan; rows: SkippedRows },
+  verdicts: readonly Verdict[],
+  subject: Subject,
+): boolean {
   for (const verdict of verdicts) {
     if (verdict.verdict === 'fire') {
       if (plan.runs.length >= subject.context.maxRuns) return false
       plan.runs.push(plannedRun(verdict.tickAtMs, subject))
       plan.lastMs = verdict.tickAtMs
+      rows.end()
     } else {
-      plan.skips.push(skipFact(verdict, subject))
+      rows.add(verdict, subject)
       plan.skipped[verdict.reason] = (plan.skipped[verdict.reason] ?? 0) + verdict.count
       plan.lastMs = verdict.untilMs
     }
   }
   return true
-}
-
-function plannedRun(tickAtMs: number, { schedule, spec, context }: Subject): PlannedRun {
-  const id = tickRunId(schedule.id, tickAtMs)
-  const dueAtMs = tickAtMs + jitterMs(schedule.id, spec)
-  const delayMs = Math.max(0, dueAtMs - context.nowMs)
-  const tickAt = new Date(tickAtMs).toISOString()
-  const lateAt =
-    spec.lateAfter === undefined ? undefined : new Date(dueAtMs + spec.lateAfter).toISOString()
-  const fact = {
-    id,
-    job: spec.job,
-    queue: context.queue,
-    schedule_id: schedule.id,
-    schedule: schedule.name,
-    tick_at: tickAt,
-    term: context.term,
-    late_due_at: lateAt ?? null,
-    payload: spec.payload,
-    labels: spec.labels ?? null,
-    priority: spec.priority ?? 0,
-    enqueued_at: context.nowIso,
-    run_at: delayMs > 0 ? new Date(context.nowMs + delayMs).toISOString() : null,
-    attempt: 0,
-  } satisfies Partial<RunFact>
-  return {
-    id,
-    job: spec.job,
-    tickAtMs,
-    dueAtMs,
-    overlap: spec.overlap,
-    message: {
-      v: 1,
-      payload: spec.payload,
-      schedule: {
-        id: schedule.id,
-        name: schedule.name,
-        tickAt,
-        term: context.term,
-        ...(lateAt === undefined ? {} : { lateAt }),
-      },
-      ...(spec.labels ? { labels: spec.labels } : {}),
-      ...(spec.attempts === undefined ? {} : { attempts: spec.attempts }),
-      ...(spec.timeoutMs === undefined ? {} : { timeoutMs: spec.timeoutMs }),
-    },
-    options: runMessageOptions({
-      enqueuedAtMs: context.nowMs,
-      delayMs,
-      priority: spec.priority ?? 0,
-    }),
-    fact: JSON.stringify(fact).slice(1),
-  }
-}
-
-function skipFact(
-  verdict: Extract<Verdict, { verdict: 'skip' }>,
-  { schedule, spec, context }: Subject,
-): string {
-  const range = verdict.count > 1
-  const fact: RunFact = {
-    kind: 'run',
-    id: tickRunId(schedule.id, verdict.tickAtMs),
-    revision: revision(0, 'skipped'),
-    state: 'skipped',
-    reason: verdict.reason,
-    job: spec.job,
-    queue: context.queue,
-    schedule_id: schedule.id,
-    schedule: schedule.name,
-    tick_at: new Date(verdict.tickAtMs).toISOString(),
-    tick_until: range ? new Date(verdict.untilMs).toISOString() : null,
-    tick_count: range ? verdict.count : null,
-    term: context.term,
-    payload: spec.payload,
-    result: null,
-    labels: spec.labels ?? null,
-    priority: spec.priority ?? 0,
-    enqueued_at: context.nowIso,
-    finished_at: context.nowIso,
-    attempt: 0,
-  }
-  return JSON.stringify(fact)
 }
