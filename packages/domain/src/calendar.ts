@@ -53,6 +53,18 @@ export function isInCalendar(calendar: CalendarSpec, timezone: string, atMs: num
   return at !== undefined && wallMs < at.endMs
 }
 
+/** An instant before which `isInCalendar` gives the same answer as at `atMs`. */
+export function calendarHoldsUntil(calendar: CalendarSpec, timezone: string, atMs: number): number {
+  const { offsetMs, untilMs } = zoneClock(calendar.timezone ?? timezone).stretchAt(atMs)
+  const wallMs = atMs + offsetMs
+  const { spans, yearly } = compile(calendar)
+  const at = lastStartingBy(spans, wallMs)
+  const inSpan = at !== undefined && wallMs < at.endMs
+  const next = inSpan ? at.endMs : (firstStartingAfter(spans, wallMs)?.startMs ?? Infinity)
+  const endOfDay = yearly.size > 0 ? Math.floor(wallMs / DAY) * DAY + DAY : Infinity
+  return Math.min(next - offsetMs, endOfDay - offsetMs, untilMs)
+}
+
 /** Names that a choice refers to. */
 export function calendarNames(choice: CalendarChoice): string[] {
   return choice ? [...choice.skip, ...choice.only] : []
@@ -76,7 +88,6 @@ const compiled = new WeakMap<CalendarSpec, CompiledCalendar>()
 function compile(calendar: CalendarSpec): CompiledCalendar {
   const known = compiled.get(calendar)
   if (known) return known
-  const isYearly = (date: string): boolean => date.length === 5
   const days = calendar.dates.filter((date) => !isYearly(date))
   const spans = [
     ...days.map((date) => ({ startMs: startOf(date), endMs: endOf(date) })),
@@ -85,6 +96,10 @@ function compile(calendar: CalendarSpec): CompiledCalendar {
   const result = { spans: merged(spans), yearly: new Set(calendar.dates.filter(isYearly)) }
   compiled.set(calendar, result)
   return result
+}
+
+function isYearly(date: string): boolean {
+  return date.length === 5
 }
 
 function merged(spans: readonly WallSpan[]): WallSpan[] {
@@ -98,13 +113,21 @@ function merged(spans: readonly WallSpan[]): WallSpan[] {
 }
 
 function lastStartingBy(spans: readonly WallSpan[], wallMs: number): WallSpan | undefined {
+  return spans[countStartingBy(spans, wallMs) - 1]
+}
+
+function firstStartingAfter(spans: readonly WallSpan[], wallMs: number): WallSpan | undefined {
+  return spans[countStartingBy(spans, wallMs)]
+}
+
+function countStartingBy(spans: readonly WallSpan[], wallMs: number): number {
   let [low, high] = [0, spans.length]
   while (low < high) {
     const middle = (low + high) >> 1
     if ((spans[middle]?.startMs ?? Infinity) <= wallMs) low = middle + 1
     else high = middle
   }
-  return spans[low - 1]
+  return low
 }
 
 function startOf(text: string): number {

@@ -24,7 +24,8 @@ export { jitterMs } from './jitter.ts'
 export { JobDescription } from './job.ts'
 export { localTime } from './local-time.ts'
 export { RunMessage } from './message.ts'
-export { JobName, QueueName, ScheduleName, TICKS_QUEUE } from './names.ts'
+export { CalendarName, JobName, QueueName, ScheduleName, TICKS_QUEUE } from './names.ts'
+export { nextFiring } from './next-firing.ts'
 export { nextTick } from './next-tick.ts'
 export { type NextTick, nextTicks } from './next-ticks.ts'
 export { ownReason } from './own-reason.ts'
@@ -37,7 +38,16 @@ export {
   retryDelayMs,
 } from './retry-policy.ts'
 export { AttemptState, isEnded, revision, RunError, RunReason, RunState } from './run.ts'
-export { readScheduleFile, type ScheduleFile, type ScheduleFileResult } from './schedule-file.ts'
+export {
+  readCalendar,
+  readSchedule,
+  readScheduleFile,
+  type ScheduleFile,
+  type ScheduleFileResult,
+  type Written,
+} from './schedule-file.ts'
+export { ScheduleProblem } from './schedule-problem.ts'
+export { diffSpecs, type FieldChange } from './spec-diff.ts'
 export {
   MisfirePolicy,
   OverlapPolicy,

@@ -6,6 +6,8 @@ const NAME_RULE =
 
 export const JobName = z.string().regex(NAME, NAME_RULE)
 
+export const CalendarName = z.string().regex(NAME, NAME_RULE)
+
 const RESERVED_SCHEDULES = new Set(['plan', 'apply', 'load'])
 export const ScheduleName = z
   .string()

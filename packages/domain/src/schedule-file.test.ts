@@ -5,7 +5,7 @@ const FINE = { job: 'report.generate', cron: '0 6 1 * *' }
 
 function problems(document: unknown): string[] {
   const result = readScheduleFile(document)
-  return result.ok ? [] : result.problems
+  return result.ok ? [] : result.problems.map(String)
 }
 
 function problemsOf(fields: Record<string, unknown>): string[] {
@@ -47,7 +47,7 @@ test('a cadence of the defaults gives way whole', () => {
 test('a file without schedules is a file', () => {
   expect(readScheduleFile({ version: 1, schedules: {} })).toEqual({
     ok: true,
-    file: { prune: false, schedules: [] },
+    file: { prune: false, schedules: [], calendars: [] },
   })
 })
 
@@ -63,7 +63,7 @@ test.each([
   [{ version: 1, schedules: {}, defalts: {} }, ['defalts: unknown key; did you mean "defaults"?']],
   [
     { version: 1, schedules: {}, queues: {} },
-    ['queues: unknown key; allowed are version, prune, defaults, schedules'],
+    ['queues: unknown key; allowed are version, prune, defaults, calendars, schedules'],
   ],
   [{ version: 1, schedules: { a: 5 } }, ['schedules.a (5): must be a map of keys to values']],
   [
@@ -98,7 +98,10 @@ test.each([
   [{ attempts: 0 }, 'attempts (0): must be at least 1'],
   [{ attempts: 1.5 }, 'attempts (1.5): must be a whole number'],
   [{ priority: 1_001 }, 'priority (1001): must be at most 1000'],
-  [{ alert: 'x'.repeat(201) }, `alert ("${'x'.repeat(116)}…): must be at most 200 characters long`],
+  [
+    { alert: 'x'.repeat(201) },
+    `alert ("${'x'.repeat(120)}…"): must be at most 200 characters long`,
+  ],
   [{ labels: { team: 5 } }, 'labels.team (5): must be a text in quotes'],
   [
     { lateAfter: 90 },
@@ -112,6 +115,27 @@ test.each([
   [{ every: '5m' }, 'cron ("0 6 1 * *"): write exactly one of cron and every'],
 ])('a schedule with %j', (fields, expected) => {
   expect(problemsOf(fields)).toEqual([`schedules.nightly.${expected}`])
+})
+
+test('reads calendars; a problem of one names its place', () => {
+  const holidays = { dates: ['12-25'], spans: [{ from: '2026-12-24', to: '2026-12-26' }] }
+  const result = readScheduleFile({ version: 1, calendars: { holidays }, schedules: {} })
+  if (!result.ok) throw new Error(result.problems.join('\n'))
+  expect(result.file.calendars).toEqual([{ name: 'holidays', input: holidays, spec: holidays }])
+  const wrong = { dates: ['31-12'], spans: [{ form: '2026-12-24', to: 'x' }], zone: 'UTC' }
+  expect(problems({ version: 1, calendars: { Bank: {} }, schedules: {} })[0]).toContain(
+    'calendars.Bank: this name must match',
+  )
+  expect(problems({ version: 1, calendars: { wrong }, schedules: {} })).toEqual([
+    'calendars.wrong.dates.0 ("31-12"): must be a date such as 2026-12-25, or 12-25 for every year',
+    'calendars.wrong.spans.0.from: is missing; must be a date or a time of the local clock, such as 2026-12-24 or 2026-12-24T18:00',
+    'calendars.wrong.spans.0.to ("x"): must be a date or a time of the local clock, such as 2026-12-24 or 2026-12-24T18:00',
+    'calendars.wrong.spans.0.form: unknown key; did you mean "from"?',
+    'calendars.wrong.zone: unknown key; allowed are description, timezone, dates, spans',
+  ])
+  expect(problemsOf({ calendars: { skp: ['a'] } })).toEqual([
+    'schedules.nightly.calendars.skp: unknown key; did you mean "skip"?',
+  ])
 })
 
 test('tells every problem of every schedule at once', () => {
@@ -132,10 +156,14 @@ test('what would be dropped in silence, or can not be kept, is a problem', () =>
     problems(
       JSON.parse('{ "version": 1, "schedules": { "__proto__": { "job": "a", "every": "1m" } } }'),
     ),
-  ).toEqual(['schedules.__proto__: is not a name that a schedule can have'])
+  ).toEqual(['schedules.__proto__: is not a name that one can have'])
   expect(
     problems({ version: 1, schedules: { a: { ...every, payload: { name: '\ud800' } } } })[0],
   ).toContain('surrogate')
+  const deep = JSON.parse(`${'{"a":'.repeat(201)}1${'}'.repeat(201)}`)
+  expect(problems({ version: 1, schedules: { a: { ...every, payload: deep } } })[0]).toContain(
+    'must not be nested deeper than 200 levels',
+  )
   const cyclic: Record<string, unknown> = {}
   cyclic['self'] = cyclic
   expect(problems({ version: 1, schedules: { a: { ...every, payload: cyclic } } })[0]).toContain(

@@ -1,28 +1,37 @@
 import { z } from 'zod'
-import { ScheduleName } from './names.ts'
+import { CalendarSpec } from './calendar.ts'
+import { CalendarName, ScheduleName } from './names.ts'
 import { ScheduleSpec } from './schedule.ts'
-import { describeIssues, unknownKey } from './schedule-problem.ts'
+import { describeIssues, ScheduleProblem, unknownKey } from './schedule-problem.ts'
 
 /**
  * The schedule file after YAML. `defaults` fill what a schedule leaves out; `prune: true` removes
- * schedules that an earlier file made and this one no longer names.
+ * schedules and calendars that an earlier file made and this one no longer names.
  */
 const Shape = z.strictObject({
   version: z.literal(1),
   prune: z.boolean().default(false),
   defaults: z.record(z.string(), z.unknown()).default({}),
+  calendars: z.record(CalendarName, z.record(z.string(), z.unknown())).default({}),
   schedules: z.record(ScheduleName, z.record(z.string(), z.unknown())),
 })
 
+/** Something of the file as written, the file's defaults filled in, and parsed. */
+export interface Written<Spec> {
+  name: string
+  input: Record<string, unknown>
+  spec: Spec
+}
+
 export interface ScheduleFile {
   prune: boolean
-  /** Each schedule as written, with the file's defaults filled in, and parsed. */
-  schedules: { name: string; input: Record<string, unknown>; spec: ScheduleSpec }[]
+  schedules: Written<ScheduleSpec>[]
+  calendars: Written<CalendarSpec>[]
 }
 
 export type ScheduleFileResult =
   | { ok: true; file: ScheduleFile }
-  | { ok: false; problems: string[] }
+  | { ok: false; problems: ScheduleProblem[] }
 
 /** Checks a schedule file as a whole. Each problem names its place, the value, and what would be right. */
 export function readScheduleFile(document: unknown): ScheduleFileResult {
@@ -31,25 +40,58 @@ export function readScheduleFile(document: unknown): ScheduleFileResult {
     const problems = describeIssues(shape.error.issues, { root: document, keys: Shape.shape })
     return { ok: false, problems }
   }
-  const { schedules: written, prune } = shape.data
+  const { prune } = shape.data
   const { defaults, problems } = readDefaults(shape.data.defaults)
   // zod leaves this one key out of records without a word.
-  if (Object.hasOwn(Object(Reflect.get(Object(document), 'schedules')), '__proto__'))
-    problems.push('schedules.__proto__: is not a name that a schedule can have')
-  const schedules: ScheduleFile['schedules'] = []
-  for (const [name, fields] of Object.entries(written)) {
-    const input = { ...defaultsFor(defaults, fields), ...fields }
-    const spec = ScheduleSpec.safeParse(input)
-    if (spec.success) schedules.push({ name, input, spec: spec.data })
-    else problems.push(...scheduleProblems(spec.error.issues, { name, input }))
+  for (const part of ['schedules', 'calendars']) {
+    if (Object.hasOwn(Object(Reflect.get(Object(document), part)), '__proto__'))
+      problems.push(new ScheduleProblem(`${part}.__proto__`, 'is not a name that one can have'))
   }
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, file: { prune, schedules } }
+  const schedules: ScheduleFile['schedules'] = []
+  for (const [name, fields] of Object.entries(shape.data.schedules)) {
+    const input = { ...defaultsFor(defaults, fields), ...fields }
+    const read = readSchedule(input, ['schedules', name])
+    if (read.ok) schedules.push({ name, input, spec: read.spec })
+    else problems.push(...read.problems)
+  }
+  const calendars: ScheduleFile['calendars'] = []
+  for (const [name, input] of Object.entries(shape.data.calendars)) {
+    const read = readCalendar(input, ['calendars', name])
+    if (read.ok) calendars.push({ name, input, spec: read.spec })
+    else problems.push(...read.problems)
+  }
+  return problems.length > 0
+    ? { ok: false, problems }
+    : { ok: true, file: { prune, schedules, calendars } }
+}
+
+export type ReadSpec<Spec> = { ok: true; spec: Spec } | { ok: false; problems: ScheduleProblem[] }
+
+/** Checks one schedule as written. `base` is where it stands. */
+export function readSchedule(input: unknown, base: readonly string[] = []): ReadSpec<ScheduleSpec> {
+  return readSpec(ScheduleSpec, input, base)
+}
+
+/** Checks one calendar as written. `base` is where it stands. */
+export function readCalendar(input: unknown, base: readonly string[] = []): ReadSpec<CalendarSpec> {
+  return readSpec(CalendarSpec, input, base)
+}
+
+function readSpec<Spec>(
+  schema: z.ZodType<Spec> & { shape: Record<string, unknown> },
+  input: unknown,
+  base: readonly string[],
+): ReadSpec<Spec> {
+  const spec = schema.safeParse(input)
+  if (spec.success) return { ok: true, spec: spec.data }
+  const problems = describeIssues(spec.error.issues, { base, root: input, keys: schema.shape })
+  return { ok: false, problems }
 }
 
 /** An unknown key of the defaults is one problem, not one of each schedule. */
 function readDefaults(written: Record<string, unknown>): {
   defaults: Record<string, unknown>
-  problems: string[]
+  problems: ScheduleProblem[]
 } {
   const entries = Object.entries(written)
   const known = entries.filter(([key]) => key in ScheduleSpec.shape)
@@ -58,17 +100,6 @@ function readDefaults(written: Record<string, unknown>): {
     defaults: Object.fromEntries(known),
     problems: unknown.map((key) => unknownKey(['defaults', key], ScheduleSpec.shape)),
   }
-}
-
-function scheduleProblems(
-  issues: z.core.$ZodIssue[],
-  { name, input }: { name: string; input: unknown },
-): string[] {
-  return describeIssues(issues, {
-    base: ['schedules', name],
-    root: input,
-    keys: ScheduleSpec.shape,
-  })
 }
 
 /** A default cadence gives way whole: `every` in a schedule drops `cron` and `offset` of the defaults. */

@@ -2,6 +2,34 @@ import type { z } from 'zod'
 
 type Keys = Record<string, unknown>
 
+/** What is wrong with one field of a schedule file, a schedule or a calendar. */
+export class ScheduleProblem {
+  /** Dotted path, such as `schedules.nightly.cron`. */
+  readonly field: string
+  /** What would be right. */
+  readonly message: string
+  /** What was written there; undefined when it is missing or too large to show. */
+  readonly value: string | number | boolean | null | undefined
+
+  constructor(field: string, message: string, value?: unknown) {
+    this.field = field
+    this.message = message
+    this.value = showable(value)
+  }
+
+  /** The problem as a sentence: place, value, what would be right. */
+  toString(): string {
+    const value = this.value === undefined ? '' : ` (${JSON.stringify(this.value)})`
+    return `${this.field}${value}: ${this.message}`
+  }
+
+  /** The same problem for one who knows that all is about `base`. */
+  within(base: string): ScheduleProblem {
+    const field = this.field.startsWith(`${base}.`) ? this.field.slice(base.length + 1) : this.field
+    return new ScheduleProblem(field, this.message, this.value)
+  }
+}
+
 export interface Described {
   /** Where in the file `root` stands. */
   base?: readonly string[]
@@ -10,35 +38,38 @@ export interface Described {
   keys: Keys
 }
 
-/** The issues of a document as sentences: place, value, what would be right. */
+/** The issues of a document: place, value, what would be right. */
 export function describeIssues(
   issues: readonly z.core.$ZodIssue[],
   { base = [], root, keys }: Described,
-): string[] {
+): ScheduleProblem[] {
   return issues.flatMap((issue) => {
     const path = [...base, ...issue.path.map(String)]
     if (issue.code === 'unrecognized_keys') {
-      const known = issue.path.length === 0 ? keys : NESTED_KEYS[String(issue.path.at(-1))]
+      const inside = issue.path.findLast((key) => typeof key === 'string')
+      const known = inside === undefined ? keys : NESTED_KEYS[inside]
       return issue.keys.map((key) => unknownKey([...path, key], known ?? {}))
     }
     const value = valueAt(root, issue.path)
-    return [`${path.join('.') || 'the file'}${shown(value)}: ${rightWay(issue, value)}`]
+    return [new ScheduleProblem(path.join('.') || 'the file', rightWay(issue, value), value)]
   })
 }
 
 /** The problem of a key that nothing is known by, with the nearest one that is. */
-export function unknownKey(path: readonly string[], known: Keys): string {
+export function unknownKey(path: readonly string[], known: Keys): ScheduleProblem {
   const key = path.at(-1) ?? ''
   const names = Object.keys(known)
   const [nearest] = names.toSorted((a, b) => distance(key, a) - distance(key, b))
   const near = nearest !== undefined && distance(key, nearest) <= 1 + key.length / 4
   const hint = near ? `did you mean "${nearest}"?` : `allowed are ${names.join(', ')}`
-  return `${path.join('.')}: unknown key; ${hint}`
+  return new ScheduleProblem(path.join('.'), `unknown key; ${hint}`)
 }
 
 const NESTED_KEYS: Record<string, Keys> = {
   misfire: { policy: 1, after: 1, limit: 1, within: 1 },
   dst: { gap: 1, fold: 1 },
+  calendars: { skip: 1, only: 1 },
+  spans: { from: 1, to: 1 },
 }
 
 function rightWay(issue: z.core.$ZodIssue, value: unknown): string {
@@ -79,10 +110,14 @@ function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
   return value
 }
 
-function shown(value: unknown): string {
-  if (value === undefined || (typeof value === 'object' && value !== null)) return ''
-  const text = JSON.stringify(value)
-  return ` (${text.length > 120 ? `${text.slice(0, 117)}…` : text})`
+const MOST_SHOWN = 120
+
+function showable(value: unknown): ScheduleProblem['value'] {
+  if (typeof value === 'string')
+    return value.length > MOST_SHOWN ? `${value.slice(0, MOST_SHOWN)}…` : value
+  return value === null || typeof value === 'number' || typeof value === 'boolean'
+    ? value
+    : undefined
 }
 
 /** Levenshtein's distance, case aside. */

@@ -47,16 +47,23 @@ const CronExpression = z.string().check((ctx) => {
 
 /** Thousands of schedules may fire in one transaction: what they carry is kept small. */
 const MAX_PAYLOAD_BYTES = 64 * 1024
+/** Deeper ones are more than some that read them have stack for. */
+const MAX_PAYLOAD_DEPTH = 200
 
 const SchedulePayload = z.record(z.string(), z.unknown()).check((ctx) => {
   const json = asJson(ctx.value)
   const bytes = new TextEncoder().encode(json).length
   const fail = (message: string) => ctx.issues.push({ code: 'custom', message, input: ctx.value })
-  if (json === '') fail('must be what JSON can hold, without a part that contains itself')
+  if (json === '') {
+    fail('must be what JSON can hold, without a part that contains itself')
+    return
+  }
   // JSON.stringify escapes halves of surrogate pairs and nothing else of their range.
   if (/(^|[^\\])(\\\\)*\\ud[89a-f]/.test(json)) fail('must not contain half a surrogate pair')
   if (bytes > MAX_PAYLOAD_BYTES)
     fail(`has ${bytes} bytes as JSON, at most ${MAX_PAYLOAD_BYTES} are allowed`)
+  else if (isDeeperThan(ctx.value, MAX_PAYLOAD_DEPTH))
+    fail(`must not be nested deeper than ${MAX_PAYLOAD_DEPTH} levels`)
   // Postgres can't store it, and an escaped backslash before it makes it plain text.
   if (/(^|[^\\])(\\\\)*\\u0000/.test(json)) fail('must not contain the character U+0000')
 })
@@ -121,6 +128,11 @@ export const ScheduleSpec = z
     if (startsAt && endsAt && Date.parse(endsAt) <= Date.parse(startsAt))
       fail('endsAt', 'must be later than startsAt')
   })
+function isDeeperThan(value: unknown, levels: number): boolean {
+  if (value === null || typeof value !== 'object') return false
+  return levels === 0 || Object.values(value).some((each) => isDeeperThan(each, levels - 1))
+}
+
 /** Empty when JSON can't hold it. */
 function asJson(value: unknown): string {
   try {

@@ -77,4 +77,9 @@ export { type OutboxEntry, OutboxReader, type OutboxReaderOptions } from './outb
 export { deadLetterFields } from './dead-letter.ts'
 export { endLostRun, type LostRun, oldestFactMs, runsWithoutMessage } from './lost-runs.ts'
 export { trimDeadLetters, trimRejected } from './trim-dead-letters.ts'
+export {
+  checkScheduledJobs,
+  type ScheduledJob,
+  type ScheduledJobProblem,
+} from './check-scheduled-jobs.ts'
 export { PayloadCheck, type PayloadProblem } from './payload-check.ts'

@@ -16,6 +16,10 @@ export class Catalogue {
     return this.#jobs.get(name)
   }
 
+  jobs(): JobDescription[] {
+    return [...this.#jobs.values()]
+  }
+
   queueOf(job: string): string | undefined {
     return this.#jobs.get(job)?.queue
   }

@@ -1,0 +1,42 @@
+import type { JobDescription } from '@jadwal/domain'
+import type { PayloadCheck } from './payload-check.ts'
+
+/** What a schedule asks for. */
+export interface ScheduledJob {
+  name: string
+  spec: { job: string; payload: Record<string, unknown> }
+}
+
+export interface ScheduledJobProblem {
+  /** Dotted path, such as `schedules.nightly.payload.to`. */
+  field: string
+  message: string
+  value?: string
+  isUnknownJob: boolean
+}
+
+/**
+ * Checks jobs and payloads of schedules against the jobs that workers have published. Before the first
+ * worker ever did, every schedule is fine: it waits for one.
+ */
+export function checkScheduledJobs(
+  jobs: readonly JobDescription[],
+  schedules: readonly ScheduledJob[],
+  payloads: PayloadCheck,
+): ScheduledJobProblem[] {
+  if (jobs.length === 0) return []
+  const byName = new Map(jobs.map((job) => [job.name, job]))
+  const known = [...byName.keys()].join(', ')
+  return schedules.flatMap(({ name, spec }): ScheduledJobProblem[] => {
+    const job = byName.get(spec.job)
+    if (!job) {
+      const message = `no worker serves this job; known are ${known}`
+      return [{ field: `schedules.${name}.job`, value: spec.job, message, isUnknownJob: true }]
+    }
+    return payloads.problems(job, spec.payload).map(({ field, message }) => ({
+      field: `schedules.${name}.${field}`,
+      message,
+      isUnknownJob: false,
+    }))
+  })
+}
