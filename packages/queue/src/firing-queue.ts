@@ -2,10 +2,10 @@ import type { OverlapPolicy, RunId, RunMessage, ScheduleId } from '@jadwal/domai
 import type { JobsOptions } from 'bullmq'
 import { LeaseLostError } from './errors.ts'
 import { FiringConnection } from './firing-connection.ts'
-import { bullKey, cancelChannel, companionPrefix, lastTicksKey, outboxKey } from './keys.ts'
+import { lastTicksKey } from './keys.ts'
 import { formatLastTick, type LastTick, parseLastTick, TERM_FIELD } from './last-tick.ts'
 import type { Reign } from './lease.ts'
-import { VERDICT_SCRIPT } from './verdict-script.ts'
+import { addVerdicts } from './verdict-script.ts'
 
 /** A tick that is to have a run. */
 export interface PlannedRun {
@@ -170,15 +170,13 @@ export class FiringQueue {
       formatLastTick({ ms: lastMs, moved: false }),
     ])
     tx.call('HSET', this.#lastTicks, ...lasts)
-    const base = bullKey(this.#prefix, this.#name, '')
-    const skips = plans.flatMap((plan) => plan.skips).join('\n')
-    const ticks = plans.flatMap((plan) => plan.runs.flatMap((run) => verdictArguments(plan, run)))
-    const outbox = outboxKey(this.#prefix, this.#name)
-    const companions = companionPrefix(this.#prefix, this.#name)
-    const channel = cancelChannel(this.#prefix, this.#name)
-    const keys = [outbox, this.#lastTicks, base]
-    const facts = [base, nowIso, skips, companions, channel]
-    tx.eval(VERDICT_SCRIPT, keys.length, ...keys, ...facts, ...ticks)
+    const at = { prefix: this.#prefix, queue: this.#name, nowIso }
+    addVerdicts(tx, at, {
+      facts: plans.flatMap((plan) => plan.skips),
+      runs: plans.flatMap(({ scheduleId, runs: some }) =>
+        some.map((run) => ({ ...run, owner: scheduleId, field: scheduleId })),
+      ),
+    })
     return tx
   }
 
@@ -196,9 +194,4 @@ export class FiringQueue {
       new Set(runs.filter((_, at) => verdicts[at] === verdict).map((run) => run.id))
     return { status: 'fired', plans, overlapped: withVerdict(2), owed: withVerdict(0) }
   }
-}
-
-function verdictArguments(plan: TickPlan, run: PlannedRun): (string | number)[] {
-  const { scheduleId } = plan
-  return [run.id, scheduleId, run.overlap, scheduleId, run.tickAtMs, run.dueAtMs, run.fact]
 }

@@ -50,15 +50,16 @@ end
 
 /**
  * `overlap(at, policy, run)`: decides about the message of a run that was just added. \`at\` has base,
- * companions, owner, now (ISO), channel; \`run\` has id, due (ms), fact. Returns whether the run stands
- * (else its message is gone), and the fact of a run that it replaced, or nil.
+ * companions, owner, now (ISO), channel; \`run\` has id, due (ms), fact. Returns whether the run stands,
+ * and the fact of a run that it replaced, or nil. One that does not stand has lost its message; then the
+ * third is the id of a run that is unfinished.
  */
 export const OVERLAP = `${TAKE_OUT}
 local function anyLiving(base, unfinished)
   while true do
     local id = redis.call('SRANDMEMBER', unfinished)
-    if not id then return false end
-    if redis.call('EXISTS', base .. id) == 1 then return true end
+    if not id then return nil end
+    if redis.call('EXISTS', base .. id) == 1 then return id end
     redis.call('SREM', unfinished, id)
   end
 end
@@ -89,11 +90,12 @@ end
 local function overlap(at, policy, run)
   local unfinished = at.companions .. 'unfinished:' .. at.owner
   local replaced, stands = nil, true
-  if policy == 'skip' then
-    if anyLiving(at.base, unfinished) then
+  if policy == 'skip' or policy == 'refuse' then
+    local living = anyLiving(at.base, unfinished)
+    if living then
       takeOut(at.base, run.id)
       redis.call('DEL', at.base .. run.id)
-      return false, nil
+      return false, nil, living
     end
   elseif policy ~= 'allow' then
     replaced = supersedeHeld(at)
