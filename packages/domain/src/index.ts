@@ -30,6 +30,7 @@ export { nextTick } from './next-tick.ts'
 export { type NextTick, nextTicks } from './next-ticks.ts'
 export { ownReason } from './own-reason.ts'
 export { isPausedAt, type Pause } from './pause.ts'
+export { type PlainCron, plainCron } from './plain-cron.ts'
 export {
   Backoff,
   DEFAULT_ATTEMPTS,

@@ -4,6 +4,7 @@ import express, { type Express, type RequestHandler, Router } from 'express'
 import type { Admission, ApiDeps } from './api-deps.ts'
 import { authenticate } from './authenticate.ts'
 import { BOARD_PATH } from './bull-board.ts'
+import { addCronPreviewRoute } from './cron-preview-route.ts'
 import { endpoint } from './endpoint.ts'
 import { errorHandler } from './error-handler.ts'
 import { limitFailures } from './limit-failures.ts'
@@ -40,6 +41,7 @@ export function createApp(deps: ApiDeps, admission: Admission): Express {
   addRunsRoutes(api, deps)
   addReadRoutes(api, deps)
   addScheduleTicksRoutes(api, deps)
+  addCronPreviewRoute(api, deps)
   app.use('/api/v1', api)
 
   app.use((req) => {

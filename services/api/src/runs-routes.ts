@@ -1,12 +1,13 @@
 import { listRuns, runView } from '@jadwal/db'
 import { PayloadCheck } from '@jadwal/queue'
-import { json, type RequestHandler, type Router } from 'express'
+import type { RequestHandler, Router } from 'express'
 import { z } from 'zod'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory, askRedis } from './ask.ts'
 import { Catalogue } from './catalogue.ts'
 import { endpoint } from './endpoint.ts'
 import { checkTogether, EnqueueRequest, findJob } from './enqueue-request.ts'
+import { jsonBody } from './json-body.ts'
 import { type FieldError, Problem } from './problem.ts'
 import { readRun } from './read-run.ts'
 import { readRunQuery } from './run-query.ts'
@@ -19,7 +20,7 @@ const LARGEST_BODY = '1mb'
 export function addRunsRoutes(router: Router, deps: ApiDeps): void {
   endpoint(router, '/runs', {
     get: listHandler(deps),
-    post: [requireJson, json({ limit: LARGEST_BODY, type: () => true }), enqueueHandler(deps)],
+    post: [...jsonBody(LARGEST_BODY), enqueueHandler(deps)],
   })
   endpoint(router, '/runs/:id', { get: readHandler(deps) })
 }
@@ -62,14 +63,6 @@ function readHandler(deps: ApiDeps): RequestHandler {
     if (!run) throw new Problem('not-found', { detail: 'There is no run with this id.' })
     res.json(run)
   }
-}
-
-/** Also keeps pages of other sites out: a browser sends JSON elsewhere only after asking. */
-const requireJson: RequestHandler = (req, _res, next) => {
-  if (req.is('application/json')) return next()
-  throw new Problem('unsupported-media-type', {
-    detail: 'Send the body as "Content-Type: application/json".',
-  })
 }
 
 function invalidPayload(job: string, errors: readonly FieldError[]): Problem {
