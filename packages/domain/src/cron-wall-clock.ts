@@ -23,13 +23,14 @@ export function createWallClock(fields: CronFields): WallClock {
   const minutes = successors(fields.minutes, 60)
   const hours = successors(fields.hours, 24)
   const first = timeFrom(0)
+  let asked = { day: Number.NaN, matches: false }
   let maskOf = { month: Number.NaN, mask: 0 }
 
   return {
     next(wallMs) {
       const day = Math.floor(wallMs / DAY)
       const second = Math.floor((wallMs - day * DAY) / SECOND) + 1
-      const time = second < 86_400 && matchingDay(day, 0) === day ? timeFrom(second) : -1
+      const time = second < 86_400 && matches(day) ? timeFrom(second) : -1
       if (time !== -1) return day * DAY + time * SECOND
       const matching = matchingDay(day + 1, HORIZON_MONTHS)
       return matching === undefined ? undefined : matching * DAY + first * SECOND
@@ -53,6 +54,12 @@ export function createWallClock(fields: CronFields): WallClock {
     }
     const later = hour === h ? (hours[h + 1] ?? -1) : hour
     return later === -1 ? -1 : later * 3_600 + (minutes[0] ?? 0) * 60 + (seconds[0] ?? 0)
+  }
+
+  /** Ticks are mostly asked for one after the other: the day is the same again and again. */
+  function matches(day: number): boolean {
+    if (day !== asked.day) asked = { day, matches: matchingDay(day, 0) === day }
+    return asked.matches
   }
 
   /** The first matching day at or after `from`, looked for in its month and `months` more. */
