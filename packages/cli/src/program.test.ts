@@ -14,6 +14,17 @@ test.each([
   [['import', 'anacrontab'], "error: unknown command 'anacrontab'"],
   [['import', 'crontab'], "error: missing required argument 'file'"],
   [['import', 'crontab', '-', '--sytem'], "error: unknown option '--sytem'"],
+  [['import', 'bullmq'], "error: required option '--redis-url <url>' not specified"],
+  [['import', 'bullmq', '--redis-url', 'localhost:6379'], 'It must be redis://host:port'],
+  [['import', 'bullmq', '--redis-url', 'redis://x/y'], 'The database "y" must be a number'],
+  [
+    ['import', 'bullmq', '--redis-url', 'redis://x', '--map', 'mail=x'],
+    'It must be queue/name=job',
+  ],
+  [
+    ['import', 'bullmq', '--redis-url', 'redis://x', '--map', 'q/n=A b'],
+    'It must be queue/name=job',
+  ],
   [['import', 'k8s'], "error: missing required argument 'file'"],
   [['import', 'k8s', '-', '--timezone', 'Local'], "argument 'Local' is invalid"],
   [

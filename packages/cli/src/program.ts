@@ -1,7 +1,10 @@
 import { isTimezone } from '@jadwal/domain'
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
+import { redisUrlProblem } from './bullmq-redis.ts'
+import { importBullmq, type ImportBullmqOptions } from './import-bullmq.ts'
 import { importCrontab, type ImportCrontabOptions } from './import-crontab.ts'
 import { importK8s, type ImportK8sOptions } from './import-k8s.ts'
+import { readMapping } from './job-map.ts'
 import type { Terminal } from './terminal.ts'
 
 export type { Terminal } from './terminal.ts'
@@ -55,6 +58,23 @@ function createProgram(terminal: Terminal, exitWith: (code: number) => void): Co
     .action(async (files: string[], options: ImportK8sOptions) => {
       exitWith(await importK8s(terminal, files, options))
     })
+  importCommand(imports, 'bullmq')
+    .description(
+      'Take over the job schedulers and repeatable jobs of BullMQ (and Bull), only reading',
+    )
+    .requiredOption('--redis-url <url>', 'the Redis that BullMQ uses', readRedisUrl)
+    .option('--prefix <prefix>', 'of the keys in it', 'bull')
+    .option('--queue <name>', 'a queue; again for more (default: all)', append)
+    .option(
+      '--map <queue/name=job>',
+      'the job for a job of BullMQ; again for more',
+      readMap,
+      new Map(),
+    )
+    .option('--timezone <zone>', 'zone of patterns without tz (default: UTC)', readZone)
+    .action(async (options: ImportBullmqOptions) => {
+      exitWith(await importBullmq(terminal, options))
+    })
   return program
 }
 
@@ -72,4 +92,25 @@ function inherit(parent: Command, name: string): Command {
 function readZone(text: string): string {
   if (isTimezone(text)) return text
   throw new InvalidArgumentError('It is no IANA time zone: write for example Asia/Jakarta or UTC.')
+}
+
+function readRedisUrl(text: string): string {
+  const problem = redisUrlProblem(text)
+  if (problem === undefined) return text
+  throw new InvalidArgumentError(problem)
+}
+
+function append(text: string, before: readonly string[] = []): string[] {
+  return [...before, text]
+}
+
+function readMap(
+  text: string,
+  before: ReadonlyMap<string, string> = new Map(),
+): ReadonlyMap<string, string> {
+  const mapping = readMapping(text)
+  if (mapping) return new Map([...before, mapping])
+  throw new InvalidArgumentError(
+    "It must be queue/name=job, as in 'mail/weekly-digest=digest.send', with a job's name behind.",
+  )
 }

@@ -14,12 +14,10 @@ export function scheduleProblem(
   { name, fields }: TakenSchedule,
   defaults: Record<string, unknown>,
 ): string | undefined {
+  const problem = payloadProblem(fields['payload'], { path: 'payload', depth: 0 })
+  if (problem !== undefined) return problem
   const read = readScheduleFile({ version: 1, defaults, schedules: { [name]: fields } })
-  if (!read.ok) return read.problems.join('; ')
-  const path = accidentalSecret(fields['payload'], 'payload')
-  return path === undefined
-    ? undefined
-    : `${path} has "secret" as its only key, which Jadwal would take for a reference to a secret of the worker`
+  return read.ok ? undefined : read.problems.join('; ')
 }
 
 const meant = new WeakSet()
@@ -31,12 +29,21 @@ export function secretRef(secret: string): { secret: string } {
   return ref
 }
 
-/** Where what was read only looks like a reference to a secret. */
-function accidentalSecret(value: unknown, path: string): string | undefined {
+/** Deeper, and writing it as YAML might run out of stack. */
+const DEEPEST = 100
+
+/** What a payload from outside may hold that the schedule file can't. */
+function payloadProblem(
+  value: unknown,
+  { path, depth }: { path: string; depth: number },
+): string | undefined {
   if (value === null || typeof value !== 'object' || meant.has(value)) return undefined
-  if (isSecretRef(value)) return path
+  if (depth > DEEPEST) return `its payload is nested more than ${DEEPEST} deep`
+  if (isSecretRef(value))
+    return `${path} has "secret" as its only key, which Jadwal would take for a reference to a secret of the worker`
   for (const [key, inner] of Object.entries(value)) {
-    const found = accidentalSecret(inner, `${path}.${key}`)
+    if (key === '__proto__') return `${path} has the key "__proto__", which is not kept`
+    const found = payloadProblem(inner, { path: `${path}.${key}`, depth: depth + 1 })
     if (found !== undefined) return found
   }
   return undefined

@@ -1,3 +1,5 @@
+import type { Clock } from '@jadwal/domain'
+
 /** Where a command reads and writes. */
 export interface Terminal {
   readFile: (path: string) => Promise<string>
@@ -7,4 +9,5 @@ export interface Terminal {
   writeError: (text: string) => void
   /** The IANA time zone of the host. */
   timezone: string
+  clock: Clock
 }

@@ -1,6 +1,10 @@
 import { readScheduleFile, type ScheduleSpec } from '@jadwal/domain'
+import { FakeClock } from '@jadwal/testkit'
 import { parse } from 'yaml'
 import { runCommand } from '../src/index.ts'
+
+/** When the commands run. */
+const NOW = '2026-12-01T00:00:00Z'
 
 export interface InProcess {
   exitCode: number
@@ -26,6 +30,7 @@ export async function runInProcess(
     writeOutput: (text) => (output += text),
     writeError: (text) => (report += text),
     timezone: 'Asia/Jakarta',
+    clock: new FakeClock(NOW),
   })
   return { exitCode, output, report }
 }

@@ -1,0 +1,58 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { messageOf } from './input-file.ts'
+import { RedisReadError } from './redis-error.ts'
+
+const CONNECT_MS = 5_000
+const COMMAND_MS = 10_000
+/** With a password the first command is part of connecting, and knows no timeout of its own. */
+const READY_MS = 8_000
+
+/**
+ * Opens a connection for reading. It fails within seconds when Redis is away and is never opened
+ * again by itself. Only commands that read may be sent on it.
+ */
+export async function connectToRedis(url: string): Promise<Redis> {
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    connectTimeout: CONNECT_MS,
+    commandTimeout: COMMAND_MS,
+    maxRetriesPerRequest: 0,
+    enableOfflineQueue: false,
+    enableReadyCheck: false,
+    retryStrategy: () => null,
+  })
+  let cause: unknown
+  redis.on('error', (error) => (cause ??= error))
+  const late = new AbortController()
+  const tooLate = wait(READY_MS, undefined, { signal: late.signal }).then(() => {
+    throw new Error(`no answer within ${READY_MS / 1_000} s`)
+  })
+  try {
+    await Promise.race([redis.connect(), tooLate])
+    await Promise.race([redis.ping(), tooLate])
+    return redis
+  } catch (error) {
+    redis.disconnect()
+    throw new RedisReadError(`${publicUrl(url)} cannot be read: ${messageOf(cause ?? error)}`)
+  } finally {
+    late.abort()
+    tooLate.catch(() => {})
+  }
+}
+
+/** What is wrong with an address; undefined when nothing is. */
+export function redisUrlProblem(text: string): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (!url || !/^rediss?:$/.test(url.protocol) || url.hostname === '')
+    return 'It must be redis://host:port or rediss://host:port, with /db behind it for another database.'
+  if (!/^\/?\d*$/.test(url.pathname))
+    return `The database "${url.pathname.slice(1)}" must be a number.`
+  return undefined
+}
+
+/** The address without its password. */
+export function publicUrl(text: string): string {
+  const { protocol, host, pathname } = new URL(text)
+  return `${protocol}//${host}${pathname === '/' ? '' : pathname}`
+}
