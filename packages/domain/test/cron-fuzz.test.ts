@@ -29,17 +29,16 @@ test('whatever is written fires, or is refused in words, at once', () => {
   let slowest = 0
   fc.assert(
     fc.property(anything, (expression) => {
-      const started = performance.now()
+      const started = cpuMs()
       const problem = cronProblem(expression)
-      slowest = Math.max(slowest, performance.now() - started)
+      slowest = Math.max(slowest, cpuMs() - started)
       expect(problem ?? 'is empty;').toMatch(NAMED)
       expect(problem?.length ?? 0).toBeLessThan(400)
       expect(firstTick(expression)).toBe(problem ?? 'fires')
     }),
     { numRuns: 20_000 },
   )
-  // Some 2 ms on an idle machine.
-  expect(slowest).toBeLessThan(100)
+  expect(slowest).toBeLessThan(50)
 })
 
 /** `fires`, or the message of a CronError; anything else is thrown on. */
@@ -72,11 +71,11 @@ test.each([
   ['fields', '* '.repeat(500_000)],
   ['an interval', `@every ${'1h'.repeat(500_000)}`],
 ])('a million characters of %s are refused at once', (_name, expression) => {
-  const started = performance.now()
+  const started = cpuMs()
   expect(cronProblem(expression)).toMatch(
     /^".{60}…" has \d+ characters; at most 1000 are allowed$/s,
   )
-  expect(performance.now() - started).toBeLessThan(50)
+  expect(cpuMs() - started).toBeLessThan(50)
 })
 
 test('an expression that spells every number out is not too long', () => {
@@ -86,4 +85,9 @@ test('an expression that spells every number out is not too long', () => {
 
 function all(min: number, max: number): string {
   return Array.from({ length: max - min + 1 }, (_, index) => min + index).join(',')
+}
+
+/** The time that this process has worked, whatever else the machine does. */
+function cpuMs(): number {
+  return process.cpuUsage().user / 1_000
 }
