@@ -113,6 +113,9 @@ interface ScheduleVersionTable {
   reason: string | null
   /** The calendars that the spec names, as they were when the version began. */
   calendars: JSONColumnType<Calendars>
+  /** Who deleted the schedule, when that is how the version ended. */
+  deleted_by: string | null
+  deleted_reason: string | null
 }
 
 /** A time for which a schedule, or without one every schedule, rests: ticks in (from_at, until_at]. */

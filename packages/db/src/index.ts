@@ -1,5 +1,5 @@
 export { askPostgres } from './ask-postgres.ts'
-export { type AppliedSchedules, applySchedules, type ScheduleChanges } from './apply-schedules.ts'
+export { applySchedules } from './apply-schedules.ts'
 export { BadCursorError } from './cursor.ts'
 export type { AttemptRow, Database, Db, LeaderTermRow, RunRow, ScheduleSource } from './database.ts'
 export { findHistoryStart } from './find-history-start.ts'
@@ -18,6 +18,7 @@ export { migrate, type MigrateOptions } from './migrate.ts'
 export { type DatabaseOptions, openDatabase } from './open-database.ts'
 export type { Page, PageRequest } from './page.ts'
 export { dropPartitions, ensurePartitions } from './partitions.ts'
+export { planSchedules } from './plan-schedules.ts'
 export { type RecordedFacts, recordFacts } from './record-facts.ts'
 export { refusedFact } from './refused-fact.ts'
 export { type AttemptView, type RunView, runView } from './run-view.ts'
@@ -26,5 +27,16 @@ export {
   listRecentDurations,
   type ScheduleDuration,
 } from './schedule-durations.ts'
+export {
+  type AppliedSchedules,
+  ChangeRefusedError,
+  type Given,
+  type Outcomes,
+  type PlannedSchedule,
+  type ScheduleChanges,
+  type SchedulePlan,
+  type VersionContent,
+} from './schedule-change.ts'
+export { SchedulesBusyError } from './schedule-lock.ts'
 export { stillUnfinished } from './still-unfinished.ts'
 export { readClock } from './read-clock.ts'

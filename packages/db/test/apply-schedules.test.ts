@@ -29,7 +29,8 @@ async function setup() {
 
 const hourly = { job: 'report.generate', cron: '0 * * * *', payload: { kind: 'hourly' } }
 const daily = { ...hourly, cron: '0 6 * * *' }
-const nothing = { added: [], changed: [], removed: [], unchanged: [], foreign: [] }
+const none = { added: [], changed: [], removed: [], unchanged: [], foreign: [] }
+const nothing = { ...none, calendars: none }
 
 test('applying the same again changes nothing, whatever the order of its keys', async () => {
   const { db, apply } = await setup()

@@ -1,0 +1,53 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Kysely } from 'kysely'
+import type { Database, ScheduleSource } from './database.ts'
+import type { CalendarTable } from './given-schedules.ts'
+import type { Given, Outcomes, ScheduleChanges } from './schedule-change.ts'
+
+export interface CalendarComparison {
+  outcomes: Outcomes
+  /** Those that are added or changed. */
+  written: Given[]
+  /** All that there are after the change, by name. */
+  after: CalendarTable
+}
+
+/** How each given calendar stands to what is there. */
+export async function compareCalendars(
+  db: Kysely<Database>,
+  changes: ScheduleChanges,
+): Promise<CalendarComparison> {
+  const { calendars: given = [], source, prune, remove } = changes
+  const stored = await db.selectFrom('calendars').select(['name', 'spec', 'source']).execute()
+  const before = new Map(stored.map((row) => [row.name, row]))
+  const outcomes = judge(given, before, source)
+  const named = new Set(given.map(({ name }) => name))
+  const own = stored.filter((row) => row.source === source).map(({ name }) => name)
+  for (const name of remove?.calendars ?? [])
+    outcomes[before.get(name)?.source === source ? 'removed' : 'foreign'].push(name)
+  if (prune) outcomes.removed.push(...own.filter((name) => !named.has(name)))
+  outcomes.foreign = outcomes.foreign.filter((name) => before.has(name))
+
+  const isWritten = new Set([...outcomes.added, ...outcomes.changed])
+  const written = given.filter(({ name }) => isWritten.has(name))
+  const after = new Map(stored.map(({ name, spec }) => [name, spec]))
+  for (const { name, input } of written) after.set(name, input)
+  for (const name of outcomes.removed) after.delete(name)
+  return { outcomes, written, after }
+}
+
+function judge(
+  given: readonly Given[],
+  before: ReadonlyMap<string, { spec: Record<string, unknown>; source: ScheduleSource }>,
+  source: ScheduleSource,
+): Outcomes {
+  const outcomes: Outcomes = { added: [], changed: [], removed: [], unchanged: [], foreign: [] }
+  for (const { name, input } of given.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    const stored = before.get(name)
+    if (!stored) outcomes.added.push(name)
+    else if (stored.source !== source) outcomes.foreign.push(name)
+    else if (isDeepStrictEqual(stored.spec, input)) outcomes.unchanged.push(name)
+    else outcomes.changed.push(name)
+  }
+  return outcomes
+}

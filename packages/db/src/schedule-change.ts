@@ -1,0 +1,78 @@
+import type { ScheduleProblem } from '@jadwal/domain'
+import type { ScheduleSource } from './database.ts'
+
+/** A schedule or calendar as written, with the file's defaults filled in, and already found valid. */
+export interface Given {
+  name: string
+  input: Record<string, unknown>
+}
+
+export interface ScheduleChanges {
+  schedules: readonly Given[]
+  calendars?: readonly Given[]
+  /** Delete these. */
+  remove?: { schedules?: readonly string[]; calendars?: readonly string[] }
+  /** Delete the schedules and calendars of the same source that are not named. */
+  prune: boolean
+  source: ScheduleSource
+  /** Who asked for it. */
+  author: string
+  /** Why, in the words of the author. */
+  reason?: string
+}
+
+/** Names, by what becomes of them. */
+export interface Outcomes {
+  added: string[]
+  changed: string[]
+  removed: string[]
+  unchanged: string[]
+  /** Belong to another source: left alone. */
+  foreign: string[]
+}
+
+export interface AppliedSchedules extends Outcomes {
+  calendars: Outcomes
+}
+
+/** What a version says, and the calendars it names as they are at its time. */
+export interface VersionContent {
+  spec: Record<string, unknown>
+  calendars: Record<string, unknown>
+}
+
+export interface PlannedSchedule {
+  name: string
+  /** Null for one that has not been there. */
+  id: string | null
+  /** Absent when it is added. */
+  before?: VersionContent
+  /** Absent when it is removed. */
+  after?: VersionContent
+  /** It stays as it was written; a calendar that it names is what changes. */
+  onlyCalendars?: boolean
+}
+
+/** What a change would do. */
+export interface SchedulePlan {
+  added: PlannedSchedule[]
+  changed: PlannedSchedule[]
+  removed: PlannedSchedule[]
+  unchanged: string[]
+  foreign: string[]
+  calendars: Outcomes
+  /** Not empty: it would be refused. */
+  problems: ScheduleProblem[]
+}
+
+/** A change that would leave schedules without the calendars they name. Nothing of it was done. */
+export class ChangeRefusedError extends Error {
+  override name = 'ChangeRefusedError'
+  readonly code = 'CHANGE_REFUSED'
+  readonly problems: readonly ScheduleProblem[]
+
+  constructor(problems: readonly ScheduleProblem[]) {
+    super(problems.map(String).join('\n'))
+    this.problems = problems
+  }
+}

@@ -1,0 +1,59 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { Database } from './database.ts'
+
+/** Shorter than any limit on a statement, so that whoever waits for others hears of it by our own words. */
+const WAIT_AT_ONCE = '3s'
+const MOST_WAITS = 10
+const LOCK_NOT_AVAILABLE = '55P03'
+
+/** Another change of schedules went on for as long as this one would wait. */
+export class SchedulesBusyError extends Error {
+  override name = 'SchedulesBusyError'
+  readonly code = 'SCHEDULES_BUSY'
+
+  constructor(options: ErrorOptions) {
+    super('another change of the schedules is still under way: try again later', options)
+  }
+}
+
+/**
+ * Does something in a transaction while no other changes schedules, calendars or pauses; those who come
+ * wait. Throws SchedulesBusyError.
+ */
+export async function underScheduleLock<T>(
+  db: Kysely<Database>,
+  work: (tx: Transaction<Database>) => Promise<T>,
+): Promise<T> {
+  for (let waits = 1; ; waits += 1) {
+    try {
+      return await db.transaction().execute(async (tx) => {
+        await sql`SELECT set_config('lock_timeout', ${WAIT_AT_ONCE}, true)`.execute(tx)
+        await sql`SELECT pg_advisory_xact_lock(hashtext('jadwal schedules'))`.execute(tx)
+        return work(tx)
+      })
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error
+      if (waits === MOST_WAITS) throw new SchedulesBusyError({ cause: error })
+    }
+  }
+}
+
+function isLockTimeout(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE
+}
+
+/** Of one change of schedules. */
+export interface ChangeMark {
+  revision: number
+  /** By the clock of Postgres, in whole milliseconds, as the scheduler counts. */
+  instant: Date
+}
+
+/** Makes those who keep the schedules in memory look again. */
+export async function bumpRevision(tx: Transaction<Database>): Promise<ChangeMark> {
+  const { rows } = await sql<ChangeMark>`
+    UPDATE ${sql.table('schedule_revision')} SET revision = revision + 1
+    RETURNING revision, date_trunc('milliseconds', clock_timestamp()) AS instant`.execute(tx)
+  if (!rows[0]) throw new Error('the row of schedule_revision is gone: insert it again')
+  return rows[0]
+}
