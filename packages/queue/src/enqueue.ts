@@ -11,12 +11,12 @@ import type { Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { producerConnection, redisReady } from './connections.ts'
 import { openCorkedRedis } from './corked-redis.ts'
-import { PayloadTooLargeError, RedisUnavailableError, TryLaterError } from './errors.ts'
+import { PayloadTooLargeError } from './errors.ts'
 import { bullPrefix, outboxKey } from './keys.ts'
 import { createMemoryGauge, PRODUCERS_STOP_AT } from './memory-watch.ts'
 import { QueueOpener } from './open-queue.ts'
 import { randomFromPool } from './random-pool.ts'
-import { isRedisError } from './redis-errors.ts'
+import { answering, tryLater } from './redis-trouble.ts'
 import { registerQueues } from './registry.ts'
 import { safeJson } from './run-fact.ts'
 import { runMessageOptions } from './run-message.ts'
@@ -97,7 +97,7 @@ export function createProducer(deps: ProducerDeps): Producer {
     const drafts = payloads.map((payload) => draft(payload, options, nowMs))
     return await answering(async () => {
       await redisReady(redis, READY_WITHIN_MS)
-      if ((await memoryUse()) >= PRODUCERS_STOP_AT) throw full()
+      if ((await memoryUse()) >= PRODUCERS_STOP_AT) throw tryLater()
       const queue = await queueOf(job.queue)
       for (const batch of batches(drafts)) {
         await add(queue, job.name, batch)
@@ -121,12 +121,18 @@ export function createProducer(deps: ProducerDeps): Producer {
   }
 }
 
+/** The size of a payload as JSON. Throws `PayloadTooLargeError`. */
+export function payloadBytes(payload: unknown): number {
+  const bytes = Buffer.byteLength(JSON.stringify(payload ?? null))
+  if (bytes > MAX_PAYLOAD_BYTES) throw new PayloadTooLargeError(bytes, MAX_PAYLOAD_BYTES)
+  return bytes
+}
+
 type Draft = ReturnType<typeof draft>
 
 function draft(payload: unknown, options: EnqueueOptions & { id?: RunId }, nowMs: number) {
   const { attempts, timeoutMs, labels, priority, runAt } = options
-  const bytes = Buffer.byteLength(JSON.stringify(payload ?? null))
-  if (bytes > MAX_PAYLOAD_BYTES) throw new PayloadTooLargeError(bytes, MAX_PAYLOAD_BYTES)
+  const bytes = payloadBytes(payload)
   const delayMs = Math.max(0, runAt ? runAt.getTime() - nowMs : (options.delayMs ?? 0))
   const message: RunMessage = {
     v: 1,
@@ -206,33 +212,4 @@ async function announceDelayed(
     return safeJson(JSON.stringify(fact))
   })
   await redis.xadd(outbox, '*', 'facts', lines.join('\n'))
-}
-
-function full(cause?: unknown): TryLaterError {
-  return new TryLaterError('Redis is nearly full: try again later', { cause })
-}
-
-/** Turns the many ways in which ioredis says "not now" into two errors of ours. */
-async function answering<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (error instanceof TryLaterError || !(error instanceof Error)) throw error
-    if (isRedisError(error, FULL)) throw full(error)
-    if (isRedisTrouble(error))
-      throw new RedisUnavailableError(`Redis did not answer: ${error.message}`, { cause: error })
-    throw error
-  }
-}
-
-const FULL: ReadonlySet<string> = new Set(['OOM', 'EXECABORT'])
-const NO_WRITES: ReadonlySet<string> = new Set(
-  'LOADING READONLY MASTERDOWN NOREPLICAS MISCONF CLUSTERDOWN'.split(' '),
-)
-const NO_ANSWER =
-  /Connection is closed|no answer within|Command timed out|isn't writeable|max retries|ECONN|ETIMEDOUT|EPIPE|ENOTFOUND/i
-
-/** Whether an error is Redis being away or unable to write, as opposed to a mistake in what was sent. */
-export function isRedisTrouble(error: Error): boolean {
-  return NO_ANSWER.test(error.message) || isRedisError(error, NO_WRITES)
 }

@@ -8,7 +8,6 @@ export {
 export {
   createProducer,
   type EnqueueOptions,
-  isRedisTrouble,
   MAX_PAYLOAD_BYTES,
   type Producer,
   type ProducerDeps,
@@ -28,6 +27,7 @@ export {
   WORKERS_STOP_AT,
 } from './memory-watch.ts'
 export { isRedisError } from './redis-errors.ts'
+export { isRedisTrouble } from './redis-trouble.ts'
 export { redisOptions, redisUrlProblem } from './redis-url.ts'
 export {
   findJob,
@@ -52,6 +52,12 @@ export {
   cancelRun,
   carryOutCancels,
 } from './cancel-run.ts'
+export {
+  createTrigger,
+  type Trigger,
+  type TriggerRequest,
+  type TriggerResult,
+} from './trigger-run.ts'
 export { CancelWatch, type CancelWatchOptions } from './cancel-watch.ts'
 export { subscribe } from './subscribe.ts'
 export { DeadLetter, Death } from './dead-letter.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isRedisTrouble } from './enqueue.ts'
+import { isRedisTrouble } from './redis-trouble.ts'
 import { isRedisError, redisErrorCode } from './redis-errors.ts'
 
 const SHA = '0a9f75e991483d02789696e4c90d26c10395863e'
