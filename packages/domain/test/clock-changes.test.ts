@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 
 /*
  * Worked out by hand from the dates of the clock changes: a wall time less its offset. Instants are
- * UTC. Casablanca's dates follow Ramadan and are predictions: if its rows alone fail under other time
- * zone data, the data changed and not the rule.
+ * UTC. The rows hold under the time zone data 2025c and 2026c; of Casablanca's year 2027 the former
+ * says that the clock is changed twice, the latter that it is not.
  */
 
 /** Zone; what its clock shows before and after, and when; a wall time that is left out; its tick under `shift`; the next under `skip`. */
@@ -23,7 +23,7 @@ const GAPS = `
   Africa/Cairo         00:00 > 01:00  2026-04-23T22:00  30 0  2026-04-23T22:30  2026-04-24T21:30
   Africa/Cairo         00:00 > 01:00  2027-04-29T22:00  30 0  2027-04-29T22:30  2027-04-30T21:30
   Africa/Casablanca    02:00 > 03:00  2026-03-22T02:00  30 2  2026-03-22T02:30  2026-03-23T01:30
-  Africa/Casablanca    02:00 > 03:00  2027-03-14T02:00  30 2  2027-03-14T02:30  2027-03-15T01:30
+  Africa/Casablanca    02:00 > 03:00  2025-04-06T02:00  30 2  2025-04-06T02:30  2025-04-07T01:30
   America/Santiago     00:00 > 01:00  2026-09-06T04:00  30 0  2026-09-06T04:30  2026-09-07T03:30
   America/Santiago     00:00 > 01:00  2027-09-05T04:00  0 0   2027-09-05T04:00  2027-09-06T03:00
   America/Havana       00:00 > 01:00  2026-03-08T05:00  30 0  2026-03-08T05:30  2026-03-09T04:30
@@ -56,7 +56,7 @@ const FOLDS = `
   Africa/Cairo         24:00 > 23:00  2026-10-29T21:00  30 23  2026-10-29T20:30  2026-10-29T21:30
   Africa/Cairo         24:00 > 23:00  2027-10-28T21:00  30 23  2027-10-28T20:30  2027-10-28T21:30
   Africa/Casablanca    03:00 > 02:00  2026-02-15T02:00  30 2   2026-02-15T01:30  2026-02-15T02:30
-  Africa/Casablanca    03:00 > 02:00  2027-02-07T02:00  30 2   2027-02-07T01:30  2027-02-07T02:30
+  Africa/Casablanca    03:00 > 02:00  2025-02-23T02:00  30 2   2025-02-23T01:30  2025-02-23T02:30
   America/Santiago     24:00 > 23:00  2026-04-05T03:00  30 23  2026-04-05T02:30  2026-04-05T03:30
   America/Santiago     24:00 > 23:00  2027-04-04T03:00  0 23   2027-04-04T02:00  2027-04-04T03:00
   America/Havana       01:00 > 00:00  2026-11-01T05:00  0 0    2026-11-01T04:00  2026-11-01T05:00
