@@ -159,6 +159,10 @@ interface BackfillTable {
   concurrency: number
   /** The schedule's spec as written when the backfill was made. */
   spec: ColumnType<Record<string, unknown>, string, never>
+  /** The calendars that the spec names, as they were then. */
+  calendars: JSONColumnType<Calendars, string, never>
+  /** Where its runs go. */
+  queue: string
   /** Ticks in the range; those passed over because they had succeeded; those that got a run. */
   ticks: number
   skipped: Generated<number>

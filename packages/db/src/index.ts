@@ -1,16 +1,45 @@
 export { askPostgres } from './ask-postgres.ts'
 export { applySchedules } from './apply-schedules.ts'
+export {
+  changeBackfillState,
+  countBackfillRuns,
+  findBackfill,
+  insertBackfill,
+  listActiveBackfills,
+  listBackfills,
+  listSucceededTicks,
+  type NamedBackfill,
+  recordBackfillProgress,
+} from './backfills.ts'
 export { BadCursorError } from './cursor.ts'
-export type { AttemptRow, Database, Db, LeaderTermRow, RunRow, ScheduleSource } from './database.ts'
+export type {
+  AttemptRow,
+  BackfillRow,
+  CalendarRow,
+  Database,
+  Db,
+  LeaderTermRow,
+  RunRow,
+  SchedulePauseRow,
+  ScheduleSource,
+} from './database.ts'
 export { findHistoryStart } from './find-history-start.ts'
 export { findRun, type RecordedRun } from './find-run.ts'
 export { findScheduleName, type NamedSchedule } from './find-schedule-name.ts'
 export { type BackfilledRun, listBackfilledRuns } from './list-backfilled-runs.ts'
 export { listPausesOf } from './list-pauses-of.ts'
 export { listRuns, type RunFilters } from './list-runs.ts'
-export { findSchedule, listSchedules, type ScheduleInForce } from './list-schedules.ts'
+export { findCalendar, listCalendars } from './list-calendars.ts'
+export { listCurrentPauses } from './list-pauses.ts'
+export {
+  findSchedule,
+  listSchedules,
+  type ScheduleFilters,
+  type ScheduleInForce,
+} from './list-schedules.ts'
 export { listTerms } from './list-terms.ts'
 export { type LedgerRow, listTickRows } from './list-tick-rows.ts'
+export { findVersion, listVersions, type RecordedVersion } from './list-versions.ts'
 export { listUnfinishedRuns } from './list-unfinished-runs.ts'
 export { listVersionRules } from './list-version-rules.ts'
 export { type LoadedSchedules, loadSchedules, readScheduleRevision } from './load-schedules.ts'
@@ -18,6 +47,13 @@ export { migrate, type MigrateOptions } from './migrate.ts'
 export { type DatabaseOptions, openDatabase } from './open-database.ts'
 export type { Page, PageRequest } from './page.ts'
 export { dropPartitions, ensurePartitions } from './partitions.ts'
+export {
+  type PauseOutcome,
+  type PauseRequest,
+  pauseSchedules,
+  type PauseSubject,
+  resumeSchedules,
+} from './pause-schedules.ts'
 export { planSchedules } from './plan-schedules.ts'
 export { type RecordedFacts, recordFacts } from './record-facts.ts'
 export { refusedFact } from './refused-fact.ts'
@@ -27,6 +63,7 @@ export {
   listRecentDurations,
   type ScheduleDuration,
 } from './schedule-durations.ts'
+export { type Rollback, rollBackSchedule } from './roll-back-schedule.ts'
 export {
   type AppliedSchedules,
   ChangeRefusedError,

@@ -15,6 +15,17 @@ export function tickRunId(scheduleId: ScheduleId, tickAtMs: number): RunId {
   return uuidV7(tickAtMs, hash('sha256', `${scheduleId}@${tickAtMs}`)) as RunId
 }
 
+/**
+ * The id of the run that a backfill makes for a tick: its time is that of the backfill, so that it
+ * lies with the runs of its day.
+ */
+export function backfillRunId(
+  backfill: { id: string; createdAtMs: number },
+  tickAtMs: number,
+): RunId {
+  return uuidV7(backfill.createdAtMs, hash('sha256', `${backfill.id}@${tickAtMs}`)) as RunId
+}
+
 /** The id of an enqueued run: a UUIDv7. `random` gives at least ten bytes. */
 export function newRunId(nowMs: number, random: Uint8Array): RunId {
   return uuidV7(nowMs, Buffer.from(random.subarray(0, 10)).toString('hex')) as RunId

@@ -19,7 +19,16 @@ export {
 export { Duration, formatDuration, parseDurationMs } from './duration.ts'
 export { type ExpectedTick, expectedTicks } from './expected-ticks.ts'
 export { AttemptFact, Fact, RunFact, TermEnd, TermFact } from './fact.ts'
-export { firstUuidAt, newRunId, RunId, runIdTimeMs, ScheduleId, tickRunId } from './ids.ts'
+export { backfillTicks, type BackfillRange } from './backfill.ts'
+export {
+  backfillRunId,
+  firstUuidAt,
+  newRunId,
+  RunId,
+  runIdTimeMs,
+  ScheduleId,
+  tickRunId,
+} from './ids.ts'
 export { jitterMs } from './jitter.ts'
 export { JobDescription } from './job.ts'
 export { localTime } from './local-time.ts'

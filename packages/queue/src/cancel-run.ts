@@ -82,6 +82,14 @@ export async function cancelRun(
   return marked === 1 ? await carryOut(deps, run, reason) : 'gone'
 }
 
+/** Cancels a run if it waits; one that a worker has in hand goes on. */
+export async function cancelWaitingRun(
+  deps: CancelDeps,
+  run: { queue: string; id: string },
+): Promise<CancelResult> {
+  return await carryOut(deps, run, 'cancelled')
+}
+
 /** Carries out what can be of a queue's marks. Returns how many runs were cancelled so. */
 export async function carryOutCancels(deps: CancelDeps, queue: string): Promise<number> {
   const marks = await deps.redis.hgetall(cancelsKey(deps.prefix, queue))

@@ -31,6 +31,7 @@ export { isRedisTrouble } from './redis-trouble.ts'
 export { redisOptions, redisUrlProblem } from './redis-url.ts'
 export {
   findJob,
+  type Leader,
   listQueues,
   publishCatalogue,
   readCatalogue,
@@ -50,6 +51,7 @@ export {
   type CancelReason,
   type CancelResult,
   cancelRun,
+  cancelWaitingRun,
   carryOutCancels,
 } from './cancel-run.ts'
 export {
@@ -59,6 +61,8 @@ export {
   type TriggerResult,
 } from './trigger-run.ts'
 export { CancelWatch, type CancelWatchOptions } from './cancel-watch.ts'
+export { livingRuns } from './living-runs.ts'
+export { askToStepDown } from './step-down.ts'
 export { subscribe } from './subscribe.ts'
 export { DeadLetter, Death } from './dead-letter.ts'
 export { announceRunning } from './run-announcer.ts'

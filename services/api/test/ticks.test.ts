@@ -210,6 +210,8 @@ test('a late tick says so, and runs by hand and of backfills are no ticks', asyn
       rate: null,
       concurrency: 1,
       spec: '{}',
+      calendars: '{}',
+      queue: 'reports',
       ticks: 1,
       position_at: null,
       problem: null,

@@ -13,8 +13,8 @@ export interface ReignDeps extends FiringDeps {
   /** Rings when something may be due: an alarm, or schedules that have changed. */
   due: Bell
   leaseMs: number
-  /** What else the leader does now and then, by name. Each returns ms until its next time. */
-  upkeep: Readonly<Record<string, () => Promise<number>>>
+  /** What else the leader does now and then in a reign, by name. Each returns ms until its next time. */
+  upkeep: (reign: Reign) => Readonly<Record<string, () => Promise<number>>>
 }
 
 /**
@@ -52,7 +52,7 @@ export async function rule(deps: ReignDeps, reign: Reign, stop: AbortSignal): Pr
     }),
   ]
   // Upkeep is harmless whoever does it, and may wait for Postgres: nobody waits for its end.
-  for (const [name, poll] of Object.entries(deps.upkeep)) void loop(name, poll)
+  for (const [name, poll] of Object.entries(deps.upkeep(reign))) void loop(name, poll)
   await loop('fire ticks', async () => {
     const waitMs = await firing.pass().catch((error: unknown) => {
       if (isLeaseLost(error)) over.abort(error)

@@ -8,6 +8,7 @@ import {
   openRedis,
   RedisClock,
   redisReady,
+  type Reign,
   subscribe,
   WORKERS_STOP_AT,
 } from '@jadwal/queue'
@@ -24,6 +25,7 @@ import { applyScheduleFile } from './apply-schedule-file.ts'
 import { Bell } from './bell.ts'
 import { Catalogue } from './catalogue.ts'
 import type { SchedulerConfig } from './config.ts'
+import { Backfills } from './backfills.ts'
 import { FiringQueues } from './firing-queues.ts'
 import { ScheduleKeeper } from './keep-schedules.ts'
 import { Candidate } from './leadership.ts'
@@ -110,6 +112,13 @@ export async function startScheduler(
   })
   queues.warm(catalogue.queues())
   lifecycle.onClose('firing connections', () => queues.close())
+  const backfillQueues = new FiringQueues(redis, {
+    url,
+    prefix,
+    commandTimeoutMs: Math.max(2_000, leaseMs),
+    onError,
+  })
+  lifecycle.onClose('connections of backfills', () => backfillQueues.close())
 
   const loop = (name: string, poll: () => Promise<number>): void => {
     const ended = pollLoop(poll, { signal: stop, log, name })
@@ -135,11 +144,26 @@ export async function startScheduler(
   })
   const lostRuns = new LostRuns({ db, redis, redisClock, prefix, log })
   const { retentionDays } = config
-  const upkeep = {
-    'keep the partitions': () => keepPartitions({ db, redisClock, log, retentionDays }),
-    'find lost runs': () => lostRuns.round(),
-    'carry out cancels': () => carryOutAllCancels({ redis, redisClock, prefix, log }),
-    'trim the queues': () => trimQueues({ redis, redisClock, prefix, log, retentionDays }),
+  const backfillDeps = {
+    db,
+    redis,
+    redisClock,
+    prefix,
+    catalogue,
+    book,
+    queues: backfillQueues,
+    log,
+    redisIsFull,
+  }
+  const upkeep = (reign: Reign) => {
+    const backfills = new Backfills(backfillDeps, reign)
+    return {
+      'make the runs of backfills': () => backfills.round(),
+      'keep the partitions': () => keepPartitions({ db, redisClock, log, retentionDays }),
+      'find lost runs': () => lostRuns.round(),
+      'carry out cancels': () => carryOutAllCancels({ redis, redisClock, prefix, log }),
+      'trim the queues': () => trimQueues({ redis, redisClock, prefix, log, retentionDays }),
+    }
   }
   const lease = new Lease(redis, clock, { prefix, leaseMs, instance })
   const candidate = new Candidate({ lease, redisClock, leaseFree, leaseMs, log })

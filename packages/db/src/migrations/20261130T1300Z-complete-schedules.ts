@@ -86,6 +86,8 @@ async function createBackfills(db: Kysely<unknown>): Promise<void> {
       rate double precision,
       concurrency integer NOT NULL,
       spec jsonb NOT NULL,
+      calendars jsonb NOT NULL,
+      queue text NOT NULL,
       ticks integer NOT NULL,
       skipped integer NOT NULL DEFAULT 0,
       enqueued integer NOT NULL DEFAULT 0,
@@ -102,9 +104,10 @@ async function createBackfills(db: Kysely<unknown>): Promise<void> {
       CONSTRAINT backfills_finished_iff_ended CHECK
         ((state IN ('cancelled', 'done')) = (finished_at IS NOT NULL))
     )`.execute(db)
-  // Serves listActiveBackfills(): small, because only those that have not ended are in it.
-  await sql`CREATE INDEX backfills_active_idx ON backfills (created_at)
-    WHERE finished_at IS NULL`.execute(db)
+  // Serves listActiveBackfills(): those that have not ended, and of the others the latest.
+  await sql`CREATE INDEX backfills_finished_idx ON backfills (finished_at)`.execute(db)
+  // Serves listBackfills().
+  await sql`CREATE INDEX backfills_created_idx ON backfills (created_at, id)`.execute(db)
   // Serves listBackfills() of a schedule.
   await sql`CREATE INDEX backfills_schedule_idx ON backfills (schedule_id, created_at)`.execute(db)
 }

@@ -1,0 +1,151 @@
+import { backfillRunId, type RunState, ScheduleId, tickRunId } from '@jadwal/domain'
+import { type Insertable, sql } from 'kysely'
+import { decodeCursor, encodeCursor } from './cursor.ts'
+import type { BackfillRow, BackfillState, Database, Db } from './database.ts'
+import { type Page, pageLimit, type PageRequest } from './page.ts'
+
+export type NamedBackfill = BackfillRow & { schedule: string }
+
+/** A cancelled backfill is looked at a little longer: its waiting runs are to be cancelled too. */
+const AFTER_THE_END_MS = 60_000
+const CURSOR = /^\d{1,16}\|[0-9a-f-]{36}$/
+
+export async function insertBackfill(
+  db: Db,
+  backfill: Insertable<Database['backfills']>,
+): Promise<void> {
+  await db.insertInto('backfills').values(backfill).execute()
+}
+
+/** Backfills, latest first; all, or those of one schedule. Served by backfills_created_idx and backfills_schedule_idx. Throws BadCursorError. */
+export async function listBackfills(
+  db: Db,
+  filter: { schedule?: string },
+  page: PageRequest,
+): Promise<Page<NamedBackfill>> {
+  const limit = pageLimit(page)
+  let query = selectNamed(db)
+    .orderBy('b.created_at', 'desc')
+    .orderBy('b.id', 'desc')
+    .limit(limit + 1)
+  if (filter.schedule !== undefined) query = query.where('s.name', '=', filter.schedule)
+  if (page.cursor !== undefined) {
+    const [ms, id = ''] = decodeCursor(page.cursor, CURSOR).split('|')
+    query = query.where((eb) =>
+      eb(eb.refTuple('b.created_at', 'b.id'), '<', eb.tuple(new Date(Number(ms)), id)),
+    )
+  }
+  const rows = await query.execute()
+  const items = rows.slice(0, limit)
+  const last = items.at(-1)
+  const more = last && rows.length > limit
+  return {
+    items,
+    nextCursor: more ? encodeCursor(`${last.created_at.getTime()}|${last.id}`) : null,
+  }
+}
+
+export async function findBackfill(db: Db, id: string): Promise<NamedBackfill | undefined> {
+  return selectNamed(db).where('b.id', '=', id).executeTakeFirst()
+}
+
+/** Those that have not ended, and those that only just have. Served by backfills_finished_idx. */
+export async function listActiveBackfills(db: Db): Promise<NamedBackfill[]> {
+  return selectNamed(db)
+    .where((eb) =>
+      eb.or([
+        eb('b.finished_at', 'is', null),
+        eb('b.finished_at', '>', sql<Date>`now() - ${AFTER_THE_END_MS} * interval '1 millisecond'`),
+      ]),
+    )
+    .orderBy('b.created_at')
+    .execute()
+}
+
+/** How many runs of a backfill are in which state, as far as recorded. Served by runs_backfill_idx. */
+export async function countBackfillRuns(
+  db: Db,
+  id: string,
+): Promise<Partial<Record<RunState, number>>> {
+  const rows = await db
+    .selectFrom('runs')
+    .select(['state', (eb) => eb.fn.countAll<number>().as('count')])
+    .where('backfill_id', '=', id)
+    .groupBy('state')
+    .execute()
+  return Object.fromEntries(rows.map(({ state, count }) => [state, Number(count)]))
+}
+
+/** Goes from one of the states given to another. False when it is in none of them. */
+export async function changeBackfillState(
+  db: Db,
+  id: string,
+  change: { from: readonly BackfillState[]; to: BackfillState; at: Date },
+): Promise<boolean> {
+  const { from, to, at } = change
+  const ended = to === 'cancelled' || to === 'done'
+  const result = await db
+    .updateTable('backfills')
+    .set({
+      state: to,
+      finished_at: ended ? at : null,
+      ...(to === 'running' ? { problem: null } : {}),
+    })
+    .where('id', '=', id)
+    .where('state', 'in', from)
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
+}
+
+/** Writes how far a backfill is. Redis has the truth of it; this is for people. */
+export async function recordBackfillProgress(
+  db: Db,
+  id: string,
+  progress: Pick<BackfillRow, 'enqueued' | 'skipped' | 'position_at' | 'problem'>,
+): Promise<void> {
+  await db.updateTable('backfills').set(progress).where('id', '=', id).execute()
+}
+
+/**
+ * Which of these ticks have a run that succeeded: their own, or one of an earlier backfill. Own runs
+ * are found by their ids, those of backfills through runs_backfill_idx.
+ */
+export async function listSucceededTicks(
+  db: Db,
+  scheduleId: string,
+  ticksMs: readonly number[],
+): Promise<Set<number>> {
+  if (ticksMs.length === 0) return new Set()
+  const id = ScheduleId.parse(scheduleId)
+  const backfills = await db
+    .selectFrom('backfills')
+    .select(['id', 'created_at'])
+    .where('schedule_id', '=', scheduleId)
+    .where('from_at', '<=', new Date(Math.max(...ticksMs)))
+    .where('until_at', '>=', new Date(Math.min(...ticksMs)))
+    .execute()
+  const tickOf = new Map<string, number>()
+  for (const tickAtMs of ticksMs) {
+    tickOf.set(tickRunId(id, tickAtMs), tickAtMs)
+    for (const { id: backfillId, created_at } of backfills)
+      tickOf.set(
+        backfillRunId({ id: backfillId, createdAtMs: created_at.getTime() }, tickAtMs),
+        tickAtMs,
+      )
+  }
+  const rows = await db
+    .selectFrom('runs')
+    .select('id')
+    .where(sql<boolean>`id = ANY (${[...tickOf.keys()]}::uuid[])`)
+    .where('state', '=', 'succeeded')
+    .execute()
+  return new Set(rows.flatMap((row) => tickOf.get(row.id) ?? []))
+}
+
+function selectNamed(db: Db) {
+  return db
+    .selectFrom('backfills as b')
+    .innerJoin('schedules as s', 's.id', 'b.schedule_id')
+    .selectAll('b')
+    .select('s.name as schedule')
+}

@@ -1,0 +1,193 @@
+import {
+  changeBackfillState,
+  type Db,
+  listActiveBackfills,
+  listSucceededTicks,
+  type NamedBackfill,
+  recordBackfillProgress,
+} from '@jadwal/db'
+import { backfillTicks, isPausedAt, ScheduleSpec } from '@jadwal/domain'
+import { cancelWaitingRun, keys, livingRuns, type RedisClock, type Reign } from '@jadwal/queue'
+import { type Logger, rateLimitedErrors } from '@jadwal/runtime'
+import type { Redis } from 'ioredis'
+import { BackfillProgress, type Progress } from './backfill-progress.ts'
+import type { Catalogue } from './catalogue.ts'
+import { isLeaseLost } from './firing.ts'
+import type { FiringQueues } from './firing-queues.ts'
+import type { ScheduleBook } from './schedule-book.ts'
+
+const EACH_MS = 500
+/** Ticks that are looked at in one round, and runs that are made in it, at most. */
+const LOOKED_AT = 500
+
+export interface BackfillsDeps {
+  db: Db
+  redis: Redis
+  redisClock: RedisClock
+  prefix: string
+  catalogue: Catalogue
+  book: ScheduleBook
+  /** Connections of its own: an EXEC would end the WATCH of the firing loop on a shared one. */
+  queues: FiringQueues
+  log: Logger
+  redisIsFull: () => boolean
+}
+
+/** What a backfill can't go on for. */
+class BackfillProblem extends Error {
+  override name = 'BackfillProblem'
+}
+
+/**
+ * Makes the runs of backfills, as many at a time as each allows. How far one is stands in its queue's
+ * last-ticks hash, under its own id, and is changed in the MULTI that adds the runs: like a tick of a
+ * schedule, a tick of a backfill gets one run, whoever leads and whatever crashes.
+ */
+export class Backfills {
+  readonly #deps: BackfillsDeps
+  readonly #reign: Reign
+  readonly #failed: (error: unknown) => void
+  /** When each may make runs again, by its rate. */
+  readonly #nextAtMs = new Map<string, number>()
+
+  constructor(deps: BackfillsDeps, reign: Reign) {
+    this.#deps = deps
+    this.#reign = reign
+    this.#failed = rateLimitedErrors(deps.log, 'backfill does not go on')
+  }
+
+  /** Brings every backfill on its way. Returns ms until the next round. */
+  async round(): Promise<number> {
+    for (const backfill of await listActiveBackfills(this.#deps.db)) {
+      try {
+        if (backfill.state === 'running') await this.#advance(backfill)
+        if (backfill.state === 'cancelled') await this.#cancelWaiting(backfill)
+      } catch (error) {
+        if (isLeaseLost(error)) throw error
+        this.#failed(error)
+        if (error instanceof BackfillProblem) await this.#tell(backfill, error.message)
+      }
+    }
+    return EACH_MS
+  }
+
+  async #advance(backfill: NamedBackfill): Promise<void> {
+    const { redis, prefix, redisClock, book, redisIsFull } = this.#deps
+    const nowMs = redisClock.nowMs()
+    if (isPausedAt(book.pauses, nowMs) || redisIsFull()) return
+    const spec = this.#spec(backfill)
+    const living = await livingRuns(redis, prefix, { queue: backfill.queue, owner: backfill.id })
+    const progress = new BackfillProgress(redis, prefix, backfill)
+    const before = await progress.read()
+    const range = {
+      fromMs: backfill.from_at.getTime(),
+      untilMs: backfill.until_at.getTime(),
+      spec,
+      calendars: backfill.calendars,
+    }
+    const ticks = backfillTicks(range, before.positionMs, LOOKED_AT)
+    if (ticks.length === 0) {
+      if (living.length === 0) await this.#finish(backfill, before)
+      return
+    }
+    const room = Math.min(backfill.concurrency - living.length, this.#allowed(backfill, nowMs))
+    if (room < 1) return
+    const succeeded = backfill.all_ticks
+      ? new Set<number>()
+      : await listSucceededTicks(this.#deps.db, backfill.schedule_id, ticks)
+    const chosen = choose(ticks, succeeded, room)
+    const queue = await this.#deps.queues.ready(backfill.queue)
+    await queue.claim(this.#reign)
+    const fired = await progress.fire(queue, {
+      before,
+      chosen,
+      spec,
+      reign: this.#reign,
+      nowMs: redisClock.nowMs(),
+    })
+    if (!fired) return
+    this.#spend(backfill, { runs: chosen.runs.length, nowMs })
+    await recordBackfillProgress(this.#deps.db, backfill.id, row(fired, null))
+  }
+
+  async #finish(backfill: NamedBackfill, progress: Progress): Promise<void> {
+    const { db, redis, redisClock, prefix, log } = this.#deps
+    await recordBackfillProgress(db, backfill.id, row(progress, null))
+    const at = new Date(redisClock.nowMs())
+    await changeBackfillState(db, backfill.id, { from: ['running'], to: 'done', at })
+    await new BackfillProgress(redis, prefix, backfill).forget()
+    log.info({ backfill: backfill.id, schedule: backfill.schedule }, 'backfill done')
+  }
+
+  /** Runs that a worker has in hand go on to their end. */
+  async #cancelWaiting(backfill: NamedBackfill): Promise<void> {
+    const { redis, prefix, redisClock } = this.#deps
+    const nowIso = new Date(redisClock.nowMs()).toISOString()
+    const { queue, id: owner } = backfill
+    for (const id of await livingRuns(redis, prefix, { queue, owner }))
+      await cancelWaitingRun({ redis, prefix, nowIso }, { queue, id })
+    await redis.del(keys.heldKey(prefix, queue, owner))
+    await new BackfillProgress(redis, prefix, backfill).forget()
+  }
+
+  async #tell(backfill: NamedBackfill, problem: string): Promise<void> {
+    const { enqueued, skipped, position_at } = backfill
+    const progress = { enqueued, skipped, position_at, problem }
+    await recordBackfillProgress(this.#deps.db, backfill.id, progress)
+  }
+
+  /** Throws BackfillProblem when its runs could not be executed. */
+  #spec(backfill: NamedBackfill): ScheduleSpec {
+    const spec = ScheduleSpec.safeParse(backfill.spec)
+    if (!spec.success) throw new BackfillProblem('its schedule was stored in a form not known here')
+    const queue = this.#deps.catalogue.queueOf(spec.data.job)
+    if (queue === undefined)
+      throw new BackfillProblem(`no worker has served the job ${spec.data.job} yet`)
+    if (queue !== backfill.queue)
+      throw new BackfillProblem(
+        `the job ${spec.data.job} moved to the queue ${queue}: cancel this backfill and make another`,
+      )
+    return spec.data
+  }
+
+  /** How many runs its rate lets it make now: none too early, no burst after a wait. */
+  #allowed({ id, rate }: NamedBackfill, nowMs: number): number {
+    if (rate === null) return LOOKED_AT
+    const nextAtMs = this.#nextAtMs.get(id) ?? nowMs
+    if (nowMs < nextAtMs) return 0
+    return Math.max(1, Math.floor((rate * EACH_MS) / 1_000))
+  }
+
+  #spend({ id, rate }: NamedBackfill, { runs, nowMs }: { runs: number; nowMs: number }): void {
+    if (rate === null || runs === 0) return
+    const fromMs = Math.max(this.#nextAtMs.get(id) ?? nowMs, nowMs - EACH_MS)
+    this.#nextAtMs.set(id, fromMs + (runs / rate) * 1_000)
+  }
+}
+
+/** The ticks to deal with: those that get a run, at most `room`, and the last one that is passed over or gets one. */
+function choose(
+  ticks: readonly number[],
+  succeeded: ReadonlySet<number>,
+  room: number,
+): { runs: number[]; decided: number; positionMs: number } {
+  const runs: number[] = []
+  let [decided, positionMs] = [0, ticks[0] ?? 0]
+  for (const tick of ticks) {
+    const isWanted = !succeeded.has(tick)
+    if (isWanted && runs.length >= room) break
+    if (isWanted) runs.push(tick)
+    decided += 1
+    positionMs = tick
+  }
+  return { runs, decided, positionMs }
+}
+
+function row(progress: Progress, problem: string | null) {
+  return {
+    enqueued: progress.runs,
+    skipped: progress.decided - progress.runs,
+    position_at: progress.decided > 0 ? new Date(progress.positionMs) : null,
+    problem,
+  }
+}
