@@ -4,6 +4,7 @@ import type { Database } from './database.ts'
 import {
   type AppliedSchedules,
   ChangeRefusedError,
+  namesOf,
   type ScheduleChanges,
 } from './schedule-change.ts'
 import { underScheduleLock } from './schedule-lock.ts'
@@ -30,11 +31,10 @@ export async function applyUnderLock(
   const plan = await compareSchedules(tx, changes)
   if (plan.problems.length > 0) throw new ChangeRefusedError(plan.problems)
   await writeSchedules(tx, changes, plan)
-  const names = (planned: readonly { name: string }[]): string[] => planned.map(({ name }) => name)
   return {
-    added: names(plan.added),
-    changed: names(plan.changed),
-    removed: names(plan.removed),
+    added: namesOf(plan.added),
+    changed: namesOf(plan.changed),
+    removed: namesOf(plan.removed),
     unchanged: plan.unchanged,
     foreign: plan.foreign,
     calendars: plan.calendars,

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql, type SqlBool } from 'kysely'
 import { decodeCursor, encodeCursor } from './cursor.ts'
 import type { Database, ScheduleSource } from './database.ts'
 import { type Page, pageLimit, type PageRequest } from './page.ts'
@@ -12,8 +12,19 @@ export interface ScheduleInForce {
   version: number
   /** As written, with the file's defaults filled in. */
   spec: Record<string, unknown>
+  /** The calendars that the spec names. */
+  calendars: Record<string, unknown>
+  /** When the version in force began. */
+  from_at: Date
   created_at: Date
   changed_at: Date
+}
+
+export interface ScheduleFilters {
+  job?: string
+  source?: ScheduleSource
+  /** A schedule has all of these. */
+  labels?: Record<string, string>
 }
 
 const NAME = /^[a-z0-9][a-z0-9._-]{0,99}$/
@@ -25,12 +36,17 @@ const NAME = /^[a-z0-9][a-z0-9._-]{0,99}$/
 export async function listSchedules(
   db: Kysely<Database>,
   page: PageRequest,
+  { job, source, labels }: ScheduleFilters = {},
 ): Promise<Page<ScheduleInForce>> {
   const limit = pageLimit(page)
   let query = selectInForce(db)
     .orderBy('s.name')
     .limit(limit + 1)
   if (page.cursor !== undefined) query = query.where('s.name', '>', decodeCursor(page.cursor, NAME))
+  if (job !== undefined) query = query.where(sql<SqlBool>`v.spec ->> 'job' = ${job}`)
+  if (source !== undefined) query = query.where('s.source', '=', source)
+  if (labels !== undefined)
+    query = query.where(sql<SqlBool>`v.spec -> 'labels' @> ${JSON.stringify(labels)}::jsonb`)
   const rows = await query.execute()
   const items = rows.slice(0, limit)
   const last = items.at(-1)
@@ -56,6 +72,8 @@ function selectInForce(db: Kysely<Database>) {
       'v.author',
       'v.version',
       'v.spec',
+      'v.calendars',
+      'v.from_at',
       's.created_at',
       's.changed_at',
     ])

@@ -53,6 +53,10 @@ export interface PlannedSchedule {
   onlyCalendars?: boolean
 }
 
+export function namesOf(schedules: readonly { name: string }[]): string[] {
+  return schedules.map(({ name }) => name)
+}
+
 /** What a change would do. */
 export interface SchedulePlan {
   added: PlannedSchedule[]

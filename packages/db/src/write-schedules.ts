@@ -3,7 +3,7 @@ import type { CalendarComparison } from './compare-calendars.ts'
 import { CHUNK, type Comparison } from './compare-schedules.ts'
 import type { Database } from './database.ts'
 import { givenSchedules } from './given-schedules.ts'
-import type { PlannedSchedule, ScheduleChanges } from './schedule-change.ts'
+import { namesOf, type PlannedSchedule, type ScheduleChanges } from './schedule-change.ts'
 import { bumpRevision, type ChangeMark } from './schedule-lock.ts'
 
 /** A change that is being carried out. */
@@ -27,18 +27,14 @@ export async function writeSchedules(
   if (count + written.length + outcomes.removed.length === 0) return
   const writing = { tx, changes, mark: await bumpRevision(tx), calendars }
   await writeCalendars(writing)
-  for (const chunk of chunks(added)) await insertNames(writing, names(chunk))
-  for (const chunk of chunks([...changed, ...removed])) await endVersions(writing, names(chunk))
+  for (const chunk of chunks(added)) await insertNames(writing, namesOf(chunk))
+  for (const chunk of chunks([...changed, ...removed])) await endVersions(writing, namesOf(chunk))
   for (const chunk of chunks([...added, ...changed])) await beginVersions(writing, chunk)
-  for (const chunk of chunks(removed)) await markDeleted(writing, names(chunk))
+  for (const chunk of chunks(removed)) await markDeleted(writing, namesOf(chunk))
 }
 
 function* chunks<T>(all: readonly T[]): Generator<T[]> {
   for (let at = 0; at < all.length; at += CHUNK) yield all.slice(at, at + CHUNK)
-}
-
-function names(schedules: readonly PlannedSchedule[]): string[] {
-  return schedules.map(({ name }) => name)
 }
 
 async function writeCalendars({ tx, changes, mark, calendars }: Writing): Promise<void> {
@@ -94,7 +90,7 @@ async function beginVersions(writing: Writing, begun: PlannedSchedule[]): Promis
     SELECT s.id, 1 + coalesce((SELECT max(version) FROM ${sql.table('schedule_versions')} v
         WHERE v.schedule_id = s.id), 0),
       given.spec, given.calendars, ${changes.author}::text,
-      CASE WHEN s.name = ANY (${names(byCalendar)}::text[]) THEN ${calendarReason(writing)}::text
+      CASE WHEN s.name = ANY (${namesOf(byCalendar)}::text[]) THEN ${calendarReason(writing)}::text
         ELSE ${changes.reason ?? null}::text END, s.changed_at
     FROM ${givenSchedules(given, calendars.after)}
     JOIN ${sql.table('schedules')} s ON s.name = given.name`.execute(tx)
