@@ -5,11 +5,11 @@ import {
   type Pause,
   type Schedule,
   ScheduleId,
-  ScheduleSpec,
   type ScheduleVersion,
 } from '@jadwal/domain'
 import { type Kysely, sql } from 'kysely'
 import type { Database } from './database.ts'
+import { SpecReader } from './spec-reader.ts'
 
 export interface LoadedSchedules {
   /** The revision that these are at least as new as: what to pass as `since` the next time. */
@@ -23,6 +23,9 @@ export interface LoadedSchedules {
 
 /** A version that ended longer ago owes nothing any more. */
 const OWES_FOR_MS = 30 * DAY
+
+/** Schedules in one query. */
+const PAGE = 5_000
 
 /** Grows with each change of any schedule; cheap enough to ask each second. */
 export async function readScheduleRevision(db: Kysely<Database>): Promise<number> {
@@ -41,37 +44,48 @@ export async function loadSchedules(
 ): Promise<LoadedSchedules> {
   // Read before the schedules: what changes in between is then loaded twice, never missed.
   const revision = await readScheduleRevision(db)
-  const rows = await selectVersions(db, since)
   const pauses = await selectPauses(db, since)
+  const specs = new SpecReader()
   const problems: LoadedSchedules['problems'] = []
-  const schedules = new Map<string, Schedule & { versions: ScheduleVersion[] }>()
-  for (const row of rows) {
-    const schedule = schedules.get(row.id) ?? {
-      id: ScheduleId.parse(row.id),
-      name: row.name,
-      versions: [],
-      pauses: pauses.get(row.id) ?? [],
+  const schedules: (Schedule & { versions: readonly ScheduleVersion[] })[] = []
+  let rows: StoredVersion[]
+  do {
+    rows = await selectVersions(db, { since, after: schedules.at(-1)?.id })
+    for (const row of rows) {
+      let schedule = schedules.at(-1)
+      if (schedule?.id !== row.id) {
+        const own = pauses.get(row.id)
+        const id = ScheduleId.parse(row.id)
+        schedule = { id, name: row.name, versions: [], ...(own ? { pauses: own } : {}) }
+        schedules.push(schedule)
+      }
+      const version = readVersion(row, { specs, problems })
+      // An array that grows takes room for seventeen; there may be 100,000 of these.
+      if (version) schedule.versions = schedule.versions.concat(version)
     }
-    schedules.set(row.id, schedule)
-    if (row.version === null || row.from_at === null) continue
-    const spec = ScheduleSpec.safeParse(row.spec)
-    if (spec.success) {
-      schedule.versions.push({
-        version: row.version,
-        spec: spec.data,
-        fromMs: row.from_at.getTime(),
-        ...(row.until_at ? { untilMs: row.until_at.getTime() } : {}),
-        calendars: readCalendars(row.calendars ?? {}),
-      })
-    } else {
-      const problem = spec.error.issues
-        .map((issue) => `${issue.path.join('.')}: ${issue.message}`)
-        .join('; ')
-      problems.push({ schedule: row.name, version: row.version, problem })
-    }
+  } while (rows.length > 0)
+  return { revision, schedules, pauses: pauses.get(EVERYTHING) ?? [], problems }
+}
+
+/** Undefined when there is none, or it does not parse. */
+function readVersion(
+  row: StoredVersion,
+  { specs, problems }: { specs: SpecReader; problems: LoadedSchedules['problems'] },
+): ScheduleVersion | undefined {
+  if (row.version === null || row.from_at === null || row.rule === null) return undefined
+  const read = specs.read({ rule: row.rule, payload: row.payload })
+  if ('problem' in read) {
+    problems.push({ schedule: row.name, version: row.version, problem: read.problem })
+    return undefined
   }
-  const everything = pauses.get(EVERYTHING) ?? []
-  return { revision, schedules: [...schedules.values()], pauses: everything, problems }
+  const calendars = readCalendars(row.calendars ?? {})
+  return {
+    version: row.version,
+    spec: read.spec,
+    fromMs: row.from_at.getTime(),
+    ...(row.until_at ? { untilMs: row.until_at.getTime() } : {}),
+    ...(Object.keys(calendars).length > 0 ? { calendars } : {}),
+  }
 }
 
 /** Stands for the pauses that no schedule is named in. */
@@ -120,9 +134,18 @@ function readCalendars(stored: object): Calendars {
   )
 }
 
-function selectVersions(db: Kysely<Database>, since: number | undefined) {
-  let query = db
-    .selectFrom('schedules as s')
+type StoredVersion = Awaited<ReturnType<typeof selectVersions>>[number]
+
+/** The versions of the next schedules after one, so that never more than a page is in memory twice. */
+function selectVersions(
+  db: Kysely<Database>,
+  { since, after }: { since: number | undefined; after: string | undefined },
+) {
+  let page = db.selectFrom('schedules').select(['id', 'name']).orderBy('id').limit(PAGE)
+  if (since !== undefined) page = page.where('revision', '>', since)
+  if (after !== undefined) page = page.where('id', '>', after)
+  return db
+    .selectFrom(page.as('s'))
     .leftJoin('schedule_versions as v', (join) =>
       join
         .onRef('v.schedule_id', '=', 's.id')
@@ -133,9 +156,16 @@ function selectVersions(db: Kysely<Database>, since: number | undefined) {
           ]),
         ),
     )
-    .select(['s.id', 's.name', 'v.version', 'v.spec', 'v.from_at', 'v.until_at', 'v.calendars'])
-    .orderBy('s.name')
+    .select(['s.id', 's.name', 'v.version', 'v.from_at', 'v.until_at', 'v.calendars'])
+    .select([
+      sql<
+        string | null
+      >`(CASE jsonb_typeof(v.spec) WHEN 'object' THEN v.spec - 'payload' ELSE v.spec END)::text`.as(
+        'rule',
+      ),
+      sql<string | null>`(v.spec -> 'payload')::text`.as('payload'),
+    ])
+    .orderBy('s.id')
     .orderBy('v.version')
-  if (since !== undefined) query = query.where('s.revision', '>', since)
-  return query.execute()
+    .execute()
 }
