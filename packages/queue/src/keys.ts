@@ -81,6 +81,16 @@ export function leaseFreeChannel(prefix: string): string {
   return `${bullPrefix(prefix, SCHEDULER)}:lease-free`
 }
 
+/** PUBSUB: the number of a term that is to end. */
+export function stepDownChannel(prefix: string): string {
+  return `${bullPrefix(prefix, SCHEDULER)}:step-down`
+}
+
+/** STREAM, capped, of events: `type`, `at` (ISO), `data` (JSON). */
+export function eventsKey(prefix: string): string {
+  return `${bullPrefix(prefix, SCHEDULER)}:events`
+}
+
 /** PUBSUB: a message when schedules have changed in Postgres. */
 export function schedulesChangedChannel(prefix: string): string {
   return `${bullPrefix(prefix, SCHEDULER)}:schedules-changed`

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Clock, TermFact } from '@jadwal/domain'
+import type { Clock, TermEnd, TermFact } from '@jadwal/domain'
 import type { Redis } from 'ioredis'
 import { leaderKey, leaseFreeChannel, leaseKey, outboxKey, SCHEDULER } from './keys.ts'
 
@@ -133,7 +133,7 @@ export class Lease {
   }
 
   /** Ends the reign: nothing is trusted from here on, and if the lease is still ours it becomes free. */
-  async release(nowIso: string): Promise<void> {
+  async release(nowIso: string, reason: Exclude<TermEnd, 'expired'> = 'released'): Promise<void> {
     const { prefix, instance } = this.#options
     const token = this.#token
     this.#token = ''
@@ -144,7 +144,7 @@ export class Lease {
       instance,
       from_at: this.#sinceIso,
       until_at: nowIso,
-      reason: 'released',
+      reason,
     }
     await this.#redis.eval(
       RELEASE,

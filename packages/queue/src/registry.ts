@@ -68,19 +68,17 @@ export async function readWorkers(
     .toSorted((a, b) => (a.instance < b.instance ? -1 : 1))
 }
 
-const Leader = z.object({
+const LeaderHash = z.object({
   term: z.coerce.number(),
   instance: z.string(),
   since: z.string(),
   ended: z.string().optional(),
 })
+export type Leader = Omit<z.infer<typeof LeaderHash>, 'ended'>
 
 /** Who leads now; undefined when nobody does or the last one has stepped down. */
-export async function readLeader(
-  redis: Redis,
-  prefix: string,
-): Promise<{ term: number; instance: string; since: string } | undefined> {
-  const leader = Leader.safeParse(await redis.hgetall(leaderKey(prefix)))
+export async function readLeader(redis: Redis, prefix: string): Promise<Leader | undefined> {
+  const leader = LeaderHash.safeParse(await redis.hgetall(leaderKey(prefix)))
   if (!leader.success || leader.data.ended !== undefined) return undefined
   const { term, instance, since } = leader.data
   return { term, instance, since }

@@ -118,3 +118,11 @@ test('the beginning and the end of each term are facts, a crash included', async
     },
   ])
 })
+
+test('the end of a term has the reason that its holder gives', async () => {
+  const { candidate, facts } = setup()
+  const a = candidate('a')
+  const { term } = await reignOf(a)
+  await a.release(NOW, 'stepped-down')
+  expect((await facts()).at(-1)).toMatchObject({ term, until_at: NOW, reason: 'stepped-down' })
+})
