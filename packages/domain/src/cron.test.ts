@@ -83,6 +83,7 @@ test.each([
   ['@every_minute', `"@every_minute" is no known name; ${NAMES}`],
   ['@every', `"@every": no duration stands behind "@every"; ${INTERVALS}`],
   ['@every 90', `"@every 90": no duration stands behind "@every"; ${INTERVALS}`],
+  ['@every 1h90x', `"@every 1h90x": no duration stands behind "@every"; ${INTERVALS}`],
   ['@every 1.5h', `"@every 1.5h": no duration stands behind "@every"; ${INTERVALS}`],
   ['@every 1h 30m', `"@every 1h 30m": no duration stands behind "@every"; ${INTERVALS}`],
   ['@every 0s', `"@every 0s": the interval is shorter than 1s; ${INTERVALS}`],
