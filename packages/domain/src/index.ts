@@ -6,6 +6,7 @@ export {
   isInCalendar,
 } from './calendar.ts'
 export { type Cadence, cadenceKey, cronCadence, parseCadenceKey } from './cadence.ts'
+export { cadenceIntervalMs } from './cadence-interval.ts'
 export { type Clock, DAY, HOUR, MILLISECOND, MINUTE, SECOND, systemClock } from './clock.ts'
 export { cronProblem } from './cron.ts'
 export { CronError } from './cron-field.ts'
@@ -30,7 +31,17 @@ export {
   tickRunId,
 } from './ids.ts'
 export { jitterMs } from './jitter.ts'
+export { type JitterProposal, proposeJitter } from './jitter-proposal.ts'
 export { JobDescription } from './job.ts'
+export { countStarts, highest, perBucket } from './load-ahead.ts'
+export {
+  type LoadGroup,
+  loadGroups,
+  type LoadPeriod,
+  type PlannedSchedule,
+  TooManyTicksError,
+} from './load-groups.ts'
+export { type LoadPeak, loadPeaks } from './load-peaks.ts'
 export { localTime } from './local-time.ts'
 export { RunMessage } from './message.ts'
 export { CalendarName, JobName, QueueName, ScheduleName, TICKS_QUEUE } from './names.ts'
