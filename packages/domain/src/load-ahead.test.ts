@@ -44,12 +44,12 @@ function startsOf(schedules: PlannedSchedule[]): Uint32Array {
   return whole(countStarts(whole(loadGroups(schedules, PERIOD)), PERIOD))
 }
 
-function withJitter(schedule: PlannedSchedule, jitter: number | undefined): PlannedSchedule {
-  if (jitter === undefined) return schedule
-  const { job, cron } = schedule.version.spec
+function withJitter(planned: PlannedSchedule, jitter: number | undefined): PlannedSchedule {
+  if (jitter === undefined) return planned
+  const { job, cron } = planned.version.spec
   // Parsing refuses a jitter that is not shorter than the shortest interval.
   const spec = ScheduleSpec.parse({ job, cron, jitter: `${jitter}ms` })
-  return { ...schedule, version: { ...schedule.version, spec } }
+  return { ...planned, version: { ...planned.version, spec } }
 }
 
 /** Tick by tick, by what the leader would decide and how long it would let the run wait. */
