@@ -24,7 +24,7 @@ function expectAgreement(cases: fc.Arbitrary<OracleCase>, numRuns: number): void
 }
 
 test('agrees with the real clock around known clock changes', () => {
-  expectAgreement(minuteCases(knownChanges()), 30_000)
+  expectAgreement(minuteCases(knownChanges()), 40_000)
   expectAgreement(secondCases(knownChanges()), 10_000)
 })
 
@@ -32,7 +32,7 @@ test('agrees with the real clock around every clock change of every zone since 1
   // Until 1972 Liberia's clock was off by a part of a minute, which a walk by minutes can't see.
   const changes: ClockChange[] = allChanges(1973, 2038)
   expect(changes.length).toBeGreaterThan(20_000)
-  expectAgreement(minuteCases(changes), 20_000)
+  expectAgreement(minuteCases(changes), 10_000)
 })
 
 test.each(['America/New_York', 'Africa/Cairo', 'Antarctica/Troll', 'Europe/Berlin'])(
