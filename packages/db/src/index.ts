@@ -31,6 +31,7 @@ export { findVersion, listVersions, type RecordedVersion } from './list-versions
 export { listUnfinishedRuns } from './list-unfinished-runs.ts'
 export { listVersionRules } from './list-version-rules.ts'
 export { type LoadedSchedules, loadSchedules, readScheduleRevision } from './load-schedules.ts'
+export { type LateTick, markLateTicks } from './mark-late-ticks.ts'
 export { migrate, type MigrateOptions } from './migrate.ts'
 export { type DatabaseOptions, openDatabase } from './open-database.ts'
 export type { Page, PageRequest } from './page.ts'

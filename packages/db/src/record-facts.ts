@@ -78,9 +78,15 @@ const FACT_FORM = sql.raw(
     .map(([name, type]) => `"${name}" ${type === 'jsonb' ? 'json' : type}`)
     .join(', '),
 )
+/** A tick that was skipped is never late, nor one whose run succeeded or was cancelled by then: nobody has to watch it. */
+const LATE_DUE_AT = `CASE WHEN state = 'skipped'
+  OR (state IN ('succeeded', 'cancelled') AND finished_at <= late_due_at) THEN NULL ELSE late_due_at END`
 const RUN_VALUES = sql.raw(
   Object.entries(RUN_COLUMNS)
-    .map(([name, type]) => (type === 'jsonb' ? `"${name}"::jsonb` : `"${name}"`))
+    .map(([name, type]) => {
+      if (name === 'late_due_at') return LATE_DUE_AT
+      return type === 'jsonb' ? `"${name}"::jsonb` : `"${name}"`
+    })
     .join(', '),
 )
 const RUN_NAMES = Object.keys(RUN_COLUMNS)
@@ -146,15 +152,15 @@ function upsertAttempts(): RawBuilder<unknown> {
     RETURNING 1`
 }
 
-/** A term that has ended stays so; that its leader released it is worth more than that it was found expired. */
+/** A term that has ended stays so; its leader's own word on why is worth more than that it was found expired. */
 function upsertTerms(): RawBuilder<unknown> {
   return sql`
     INSERT INTO ${sql.table('leader_terms')} AS t (term, instance, from_at, until_at, reason)
     SELECT DISTINCT ON (term) term, instance, from_at, until_at, reason FROM fact
     WHERE kind = 'term'
-    ORDER BY term, (until_at IS NOT NULL) DESC, reason = 'released' DESC NULLS LAST
+    ORDER BY term, (until_at IS NOT NULL) DESC, reason <> 'expired' DESC NULLS LAST
     ON CONFLICT (term) DO UPDATE SET until_at = excluded.until_at, reason = excluded.reason
     WHERE (t.until_at IS NULL AND excluded.until_at IS NOT NULL)
-      OR (t.reason = 'expired' AND excluded.reason = 'released')
+      OR (t.reason = 'expired' AND excluded.reason <> 'expired')
     RETURNING 1`
 }

@@ -232,3 +232,16 @@ test('facts that make a longer text than a string can be are refused, for less o
   expect(error).toBeInstanceOf(RangeError)
   expect(refusedFact(error)).toBe(true)
 })
+
+test.each([
+  [21, 'stepped-down'],
+  [22, 'untrusted'],
+  [23, 'stalled'],
+] as const)('term %i, which its leader ended as %s, has not expired', async (term, reason) => {
+  const ended = { term, until_at: after(50) }
+  await recordFacts(database.db, lines(termFact({ ...ended, reason: 'expired' })))
+  await recordFacts(database.db, lines(termFact({ ...ended, reason })))
+  await recordFacts(database.db, lines(termFact({ ...ended, reason: 'expired' })))
+  const { items } = await listTerms(database.db, { limit: 200 })
+  expect(items.find((each) => each.term === term)?.reason).toBe(reason)
+})

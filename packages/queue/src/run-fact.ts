@@ -40,7 +40,6 @@ export function runFactLine(run: StartedRun, worker: string, news: RunNews): str
     job: run.job,
     queue: run.queue,
     ...scheduleFacts(message),
-    ...(isInTime(message, news) ? { late_due_at: undefined } : {}),
     labels: message.labels,
     priority: run.priority,
     enqueued_at: instant(run.enqueuedAtMs),
@@ -57,11 +56,6 @@ export function runFactLine(run: StartedRun, worker: string, news: RunNews): str
   const head = JSON.stringify(fact).slice(0, -1)
   const result = news.result === undefined ? '' : `,"result":${news.result}`
   return safeJson(`${head}${result},"payload":${run.payloadText}}`)
-}
-
-/** Whether a run has succeeded before it was late: then nobody has to watch it any longer. */
-function isInTime({ schedule }: RunMessage, { state, endedAtMs = Infinity }: RunNews): boolean {
-  return state === 'succeeded' && endedAtMs <= Date.parse(schedule?.lateAt ?? '')
 }
 
 /** What a fact says of the schedule that brought a run about. */
