@@ -133,7 +133,7 @@ export class Lease {
   }
 
   /** Ends the reign: nothing is trusted from here on, and if the lease is still ours it becomes free. */
-  async release(nowIso: string, reason: Exclude<TermEnd, 'expired'> = 'released'): Promise<void> {
+  async release(nowIso: string, reason: TermEnd = 'released'): Promise<void> {
     const { prefix, instance } = this.#options
     const token = this.#token
     this.#token = ''
