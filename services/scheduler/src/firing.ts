@@ -26,6 +26,10 @@ const CHUNK = 2_000
 const CHUNK_BYTES = 4 * 1024 * 1024
 /** Ticks of one schedule in one MULTI, so that a backlog does not hold up the punctual ones. */
 const PER_SCHEDULE = 100
+/** Ticks that came this shortly before a take-over are fired first: those of the time without a leader. */
+const PUNCTUAL_MS = 30_000
+/** Of all the others, so many are looked at in one pass, behind what is due. */
+const SLICE = 1_000
 /** How long a chunk is planned at most; the rest of it comes the next time. */
 const PLAN_MS = 200
 /** The sweep: the longest the loop waits, whatever it believes to be due. */
@@ -51,8 +55,8 @@ export interface FiringDeps {
 }
 
 /**
- * The firing loop of one reign. `pending` holds the schedules that may owe a tick: all of them at
- * take-over and after each lost connection, afterwards those whose cadence is due. A schedule leaves
+ * The firing loop of one reign. `pending` holds the schedules that may owe a tick: those whose cadence
+ * is due; and, after take-over and each lost connection, all others, slice by slice. A schedule leaves
  * it only when a chunk that decided what it owed has been committed.
  * What was fired is not known here but in each queue's last-ticks hash (see FiringQueue).
  */
@@ -64,7 +68,9 @@ export class Firing {
   readonly #full: (error: Error) => void
   readonly #queueFailed: (error: unknown) => void
   readonly #stop: AbortSignal
-  #homes = new Map<ScheduleId, string>()
+  readonly #homes = new Map<ScheduleId, string>()
+  /** The schedules that are yet to be looked at since the last take-over. */
+  #unseen: Iterator<ScheduleId> | undefined
   /** The rows that the last ticks went into, of schedules whose last ticks were skipped. */
   readonly #rows = new Map<ScheduleId, SkippedRow>()
   #claimed = new Set<string>()
@@ -97,27 +103,35 @@ export class Firing {
       return SWEEP_MS
     }
     for (const id of book.collectDue(redisClock.nowMs())) this.#pending.add(id)
-    const againMs = this.#pending.size > 0 ? await this.#fireAll() : undefined
+    const unseen = this.#addUnseen()
+    const againMs = await this.#fireAll()
     this.#progress()
-    if (againMs !== undefined) return againMs
+    if (againMs !== undefined || unseen) return againMs ?? 0
     return Math.max(0, Math.min(book.nextDueMs() - redisClock.nowMs(), SWEEP_MS))
   }
 
-  /** As at take-over: our term into every queue, then look at every schedule. */
+  /** Makes the next slice of the unseen pending. Whether there was any. */
+  #addUnseen(): boolean {
+    if (!this.#unseen) return false
+    for (let count = 0; this.#unseen && count < SLICE; count += 1) {
+      const { value, done } = this.#unseen.next()
+      if (done) this.#unseen = undefined
+      else this.#pending.add(value)
+    }
+    return true
+  }
+
+  /** As at take-over: our term into every queue, then every schedule is to be looked at. */
   async #catchUp(): Promise<void> {
     const { queues, redis, prefix, catalogue, book, redisClock } = this.#deps
     const closes = queues.closes
     this.#claimed = new Set()
-    this.#homes = await readHomes(redis, prefix)
-    const names = new Set([
-      ...(await listQueues(redis, prefix)),
-      ...catalogue.queues(),
-      ...this.#homes.values(),
-    ])
+    this.#homes.clear()
+    const names = new Set([...(await listQueues(redis, prefix)), ...catalogue.queues()])
     queues.warm(names)
     await Promise.all([...names].map((name) => this.#claim(name)))
-    book.rewind(redisClock.nowMs())
-    for (const id of book.ids()) this.#pending.add(id)
+    book.rewind(redisClock.nowMs() - PUNCTUAL_MS)
+    this.#unseen = book.ids()
     this.#closes = closes
     this.#progress()
   }
@@ -133,6 +147,7 @@ export class Firing {
 
   /** Fires queues side by side. Returns in how many ms it is worth another pass, if it is. */
   async #fireAll(): Promise<number | undefined> {
+    if (this.#pending.size === 0) return undefined
     const groups = [...(await this.#groupByHome())]
     this.#moves = []
     const results = await Promise.allSettled(
@@ -160,6 +175,8 @@ export class Firing {
     const { book, catalogue, redis, prefix } = this.#deps
     const groups = new Map<string, ScheduleId[]>()
     const settled = new Map<ScheduleId, string>()
+    const strangers = [...this.#pending].filter((id) => !this.#homes.has(id))
+    for (const [id, home] of await readHomes(redis, prefix, strangers)) this.#homes.set(id, home)
     for (const id of this.#pending) {
       const first = book.get(id)?.versions[0]
       if (!first) {

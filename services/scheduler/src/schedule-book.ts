@@ -37,7 +37,7 @@ export class ScheduleBook {
     return this.#schedules.get(id)
   }
 
-  ids(): Iterable<ScheduleId> {
+  ids(): IterableIterator<ScheduleId> {
     return this.#schedules.keys()
   }
 
@@ -80,11 +80,11 @@ export class ScheduleBook {
     return due
   }
 
-  /** Starts counting from now: for one who is going to look at every schedule anyway. */
-  rewind(nowMs: number): void {
-    for (const id of this.#changed.keys()) this.#lookAgain(id, nowMs)
+  /** Starts counting after an instant: for one who is going to look at every schedule anyway. */
+  rewind(fromMs: number): void {
+    for (const id of this.#changed.keys()) this.#lookAgain(id, fromMs)
     for (const group of this.#groups.values())
-      group.nextMs = nextTick(group.cadence, nowMs) ?? Infinity
+      group.nextMs = nextTick(group.cadence, fromMs) ?? Infinity
   }
 
   /** The next instant at which `collectDue` has something; Infinity when it never will. */
