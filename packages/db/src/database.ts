@@ -144,7 +144,7 @@ export type CalendarRow = Selectable<CalendarTable>
 
 export type BackfillState = 'running' | 'paused' | 'cancelled' | 'done'
 
-/** Runs for ticks in [from_at, until_at] of the past. */
+/** Runs for ticks in [from_at, until_at) of the past. */
 interface BackfillTable {
   id: string
   schedule_id: string

@@ -3,17 +3,22 @@ import compression from 'compression'
 import express, { type Express, type RequestHandler, Router } from 'express'
 import type { Admission, ApiDeps } from './api-deps.ts'
 import { authenticate } from './authenticate.ts'
+import { addBackfillRoutes } from './backfill-routes.ts'
 import { BOARD_PATH } from './bull-board.ts'
 import { addCronPreviewRoute } from './cron-preview-route.ts'
 import { endpoint } from './endpoint.ts'
 import { errorHandler } from './error-handler.ts'
+import { addLeaderRoutes } from './leader-routes.ts'
 import { limitFailures } from './limit-failures.ts'
+import { addLoadRoutes } from './load-routes.ts'
 import { loginRoutes } from './login.ts'
 import { pageHandler } from './page.ts'
 import { Problem } from './problem.ts'
 import { addReadRoutes } from './read-routes.ts'
 import { requestLog } from './request-log.ts'
 import { addRunsRoutes } from './runs-routes.ts'
+import { addScheduleChangesRoutes } from './schedule-changes-routes.ts'
+import { addScheduleActsRoutes } from './schedule-acts-routes.ts'
 import { addScheduleTicksRoutes } from './schedule-ticks-routes.ts'
 import { securityHeaders } from './security-headers.ts'
 
@@ -40,8 +45,13 @@ export function createApp(deps: ApiDeps, admission: Admission): Express {
   const api = Router()
   addRunsRoutes(api, deps)
   addReadRoutes(api, deps)
+  addBackfillRoutes(api, deps)
+  addLeaderRoutes(api, deps)
+  addScheduleActsRoutes(api, deps)
+  addLoadRoutes(api, deps)
   addScheduleTicksRoutes(api, deps)
   addCronPreviewRoute(api, deps)
+  addScheduleChangesRoutes(api, deps)
   app.use('/api/v1', api)
 
   app.use((req) => {

@@ -2,10 +2,19 @@
 const KINDS = {
   'bad-request': [400, 'The request is not right'],
   'malformed-json': [400, 'The body is not JSON'],
+  'malformed-yaml': [400, 'The body is not YAML'],
   unauthorized: [401, 'A token is needed'],
   forbidden: [403, 'Not allowed'],
   'not-found': [404, 'Not found'],
   'method-not-allowed': [405, 'Method not allowed'],
+  overlap: [409, 'An earlier run is unfinished'],
+  shadow: [409, 'The schedule is in shadow mode'],
+  'backfill-ended': [409, 'The backfill has ended'],
+  'run-ended': [409, 'The run has ended'],
+  'no-leader': [409, 'No scheduler leads'],
+  'of-the-file': [409, 'Made by the schedule file'],
+  'paused-by-spec': [409, 'The schedule says that it is paused'],
+  'calendar-in-use': [409, 'Schedules name the calendar'],
   'payload-too-large': [413, 'The body is too large'],
   'unsupported-media-type': [415, 'The body must be JSON'],
   'unknown-job': [422, 'No such job'],
@@ -15,6 +24,7 @@ const KINDS = {
   'redis-unavailable': [503, 'Redis does not answer'],
   'history-unavailable': [503, 'The history does not answer'],
   'try-later': [503, 'Try again later'],
+  'no-successor': [504, 'No other scheduler took over'],
 } as const
 export type ProblemKind = keyof typeof KINDS
 
@@ -23,12 +33,16 @@ export interface FieldError {
   /** Dotted path, such as `payload.to`. */
   field: string
   message: string
+  /** What was sent, where that helps. */
+  value?: string | number | boolean | null | undefined
 }
 
 export interface ProblemFacts {
   detail: string
   errors?: readonly FieldError[]
   headers?: Record<string, string>
+  /** Further members of the document. */
+  more?: Record<string, unknown>
   cause?: unknown
 }
 
@@ -38,12 +52,14 @@ export class Problem extends Error {
   readonly kind: ProblemKind
   readonly errors: readonly FieldError[] | undefined
   readonly headers: Record<string, string>
+  readonly more: Record<string, unknown>
 
-  constructor(kind: ProblemKind, { detail, errors, headers = {}, cause }: ProblemFacts) {
+  constructor(kind: ProblemKind, { detail, errors, headers = {}, more = {}, cause }: ProblemFacts) {
     super(detail, { cause })
     this.kind = kind
     this.errors = errors
     this.headers = headers
+    this.more = more
   }
 
   get status(): number {
@@ -58,6 +74,7 @@ export class Problem extends Error {
       status: this.status,
       detail: this.message,
       ...(this.errors ? { errors: this.errors } : {}),
+      ...this.more,
       requestId,
     }
   }

@@ -1,19 +1,5 @@
-import {
-  type Db,
-  findScheduleName,
-  listPausesOf,
-  listVersionRules,
-  type NamedSchedule,
-} from '@jadwal/db'
-import {
-  DAY,
-  localTime,
-  type NextTick,
-  nextTicks,
-  type ScheduleId,
-  ScheduleName,
-  type ScheduleVersion,
-} from '@jadwal/domain'
+import { type Db, findScheduleName, listPausesOf, type NamedSchedule } from '@jadwal/db'
+import { localTime, type NextTick, nextTicks, ScheduleName } from '@jadwal/domain'
 import type { RequestHandler, Router } from 'express'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory } from './ask.ts'
@@ -23,6 +9,7 @@ import { summarizeLedger } from './ledger-summary.ts'
 import { ledgerView } from './ledger-view.ts'
 import { fieldProblem, Problem } from './problem.ts'
 import { readLedgerQuery, readNextQuery } from './tick-query.ts'
+import { findVersionInForce } from './version-in-force.ts'
 
 /** More ticks than this are not counted in one answer. */
 const MOST_COUNTED = 100_000
@@ -94,18 +81,6 @@ async function requireSchedule(db: Db, name: unknown): Promise<NamedSchedule> {
 
 function notFound(name: string): Problem {
   return new Problem('not-found', { detail: `There is no schedule "${name}".` })
-}
-
-/** It may have begun, by the clock of Postgres, a moment after now. */
-async function findVersionInForce(
-  db: Db,
-  id: ScheduleId,
-  nowMs: number,
-): Promise<ScheduleVersion | undefined> {
-  let latest: ScheduleVersion | undefined
-  const ahead = { afterMs: nowMs, untilMs: nowMs + DAY }
-  for await (const version of listVersionRules(db, id, ahead)) latest = version
-  return latest
 }
 
 function tooMany(): never {

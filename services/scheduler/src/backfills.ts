@@ -81,7 +81,7 @@ export class Backfills {
     const before = await progress.read()
     const range = {
       fromMs: backfill.from_at.getTime(),
-      untilMs: backfill.until_at.getTime(),
+      untilMs: backfill.until_at.getTime() - 1,
       spec,
       calendars: backfill.calendars,
     }

@@ -17,25 +17,35 @@ export interface LeadershipDeps {
 }
 
 /**
- * One round of a standby: tries to take the lease. Returns the reign, or how long to wait.
- * A replica whose clock is off from that of Redis stands back for as long as another one could take
- * the lease; when nobody does, a leader whose log shows the wrong time is better than none.
+ * Who tries to lead. A replica whose clock is off from that of Redis stands back for as long as another one could take
+ * the lease; when nobody does, a leader whose log shows the wrong time is better than none. So does one
+ * that has just given the lease up for another to lead.
  */
 export class Candidate {
   readonly #deps: LeadershipDeps
   #freeSinceMs: number | undefined
+  #standsBackUntilMs = -Infinity
 
   constructor(deps: LeadershipDeps) {
     this.#deps = deps
   }
 
+  /** Lets another lead first, if there is one. */
+  standBack(): void {
+    const { redisClock, leaseMs } = this.#deps
+    this.#standsBackUntilMs = redisClock.nowMs() + leaseMs + 2 * TRY_MS
+  }
+
+  /** Tries to take the lease. Returns the reign, or how long to wait. */
   async stand(): Promise<Reign | { waitMs: number }> {
     const { lease, redisClock, log } = this.#deps
     const nowMs = redisClock.nowMs()
     if (this.#standsBack(nowMs)) {
       const freeInMs = await lease.freeInMs()
-      if (freeInMs > 0) this.#freeSinceMs = undefined
-      else this.#freeSinceMs ??= nowMs
+      if (freeInMs > 0) {
+        this.#freeSinceMs = undefined
+        this.#standsBackUntilMs = -Infinity
+      } else this.#freeSinceMs ??= nowMs
       return { waitMs: TRY_MS }
     }
     const result = await lease.take(new Date(nowMs).toISOString())
@@ -54,6 +64,7 @@ export class Candidate {
   }
 
   #standsBack(nowMs: number): boolean {
+    if (nowMs < this.#standsBackUntilMs) return true
     if (!this.#skewed()) return false
     const freeForMs = this.#freeSinceMs === undefined ? 0 : nowMs - this.#freeSinceMs
     return freeForMs < this.#deps.leaseMs + 2 * TRY_MS

@@ -10,6 +10,11 @@ export function createSchedulerMetrics(registry: Registry) {
       labelNames: ['verdict'],
       registers,
     }),
+    ticksLate: new Counter({
+      name: 'jadwal_ticks_late_total',
+      help: 'Ticks that had not succeeded by the time that their schedule gives them.',
+      registers,
+    }),
     lateness: new Histogram({
       name: 'jadwal_tick_lateness_seconds',
       help: 'From the instant of a tick to its run being in its queue.',

@@ -35,6 +35,8 @@ import { ScheduleBook } from './schedule-book.ts'
 import { createSchedulerMetrics } from './scheduler-metrics.ts'
 import { carryOutAllCancels } from './carry-out-cancels.ts'
 import { keepPartitions } from './keep-partitions.ts'
+import { markLate } from './mark-late-ticks.ts'
+import { StepDown } from './step-down.ts'
 import { trimQueues } from './trim-queues.ts'
 
 const START_WITHIN_MS = 10_000
@@ -93,12 +95,14 @@ export async function startScheduler(
   const due = new Bell()
   const leaseFree = new Bell()
   const changed = new Bell()
+  const stepDown = new StepDown()
   const subscription = subscribe({
     url,
     onError,
     channels: {
       [keys.leaseFreeChannel(prefix)]: () => leaseFree.ring(),
       [keys.schedulesChangedChannel(prefix)]: () => changed.ring(),
+      [keys.stepDownChannel(prefix)]: (term) => stepDown.heard(term),
     },
   })
   lifecycle.onClose('subscription', () => subscription.close())
@@ -162,6 +166,7 @@ export async function startScheduler(
       'keep the partitions': () => keepPartitions({ db, redisClock, log, retentionDays }),
       'find lost runs': () => lostRuns.round(),
       'carry out cancels': () => carryOutAllCancels({ redis, redisClock, prefix, log }),
+      'mark late ticks': () => markLate({ db, redis, redisClock, prefix, metrics, log }),
       'trim the queues': () => trimQueues({ redis, redisClock, prefix, log, retentionDays }),
     }
   }
@@ -181,13 +186,18 @@ export async function startScheduler(
     alarms,
     due,
     leaseMs,
+    stepDown,
     upkeep,
     redisIsFull,
   }
   loop('lead', async () => {
     const reign = await candidate.stand()
-    if ('waitMs' in reign) await leaseFree.wait(reign.waitMs, stop)
-    else await rule(reignDeps, reign, stop)
+    if ('waitMs' in reign) {
+      await leaseFree.wait(reign.waitMs, stop)
+      return 0
+    }
+    const end = await rule(reignDeps, reign, stop)
+    if (end === 'stepped-down' || end === 'stalled') candidate.standBack()
     return 0
   })
 

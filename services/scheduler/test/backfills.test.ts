@@ -92,7 +92,7 @@ async function setup() {
       id,
       schedule_id: scheduleId,
       from_at: at(0),
-      until_at: at(9),
+      until_at: at(10),
       state: 'running',
       all_ticks: false,
       rate: null,
