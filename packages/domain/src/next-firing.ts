@@ -1,15 +1,15 @@
 import { calendarHoldsUntil, calendarNames } from './calendar.ts'
-import { decideTicks } from './decide-ticks.ts'
-import { nextTick } from './next-tick.ts'
+import { ownReason } from './own-reason.ts'
 import type { Pause } from './pause.ts'
-import { scheduleCadence, type ScheduleVersion } from './schedule.ts'
+import type { ScheduleVersion } from './schedule.ts'
+import { nextVersionTick } from './version-ticks.ts'
 
 /** Stretches without a firing that are looked through before it is said that none comes. */
 const MOST_STRETCHES = 5_000
 
 /**
  * The first tick after `afterMs` that a version in force fires: neither paused nor kept from by a
- * calendar, and within its dates. One in shadow mode counts as firing. Undefined when none comes.
+ * calendar. One in shadow mode counts as firing. Undefined when none comes.
  */
 export function nextFiring(
   version: ScheduleVersion,
@@ -18,26 +18,19 @@ export function nextFiring(
 ): number | undefined {
   const { spec, calendars = {} } = version
   if (spec.paused) return undefined
-  const live =
-    spec.mode === 'live' ? version : { ...version, spec: { ...spec, mode: 'live' as const } }
-  const cadence = scheduleCadence(spec)
-  const endMs = spec.endsAt ? Date.parse(spec.endsAt) : Infinity
-  // A tick on the instant of the start counts, and `nextTick` looks strictly after.
-  const startMs = spec.startsAt ? Date.parse(spec.startsAt) - 1 : -Infinity
+  const reasonOf = ownReason(version, pauses)
   const chosen = calendarNames(spec.calendars).flatMap((name) => calendars[name] ?? [])
-  let tick = nextTick(cadence, Math.max(afterMs, startMs, version.fromMs))
+  let tick = nextVersionTick(version, afterMs)
   for (let looked = 0; tick !== undefined && looked < MOST_STRETCHES; looked += 1) {
     const at: number = tick
-    if (at > endMs) return undefined
-    const { verdicts } = decideTicks(live, at - 1, { nowMs: at, pauses })
-    const [verdict] = verdicts
-    if (verdict?.verdict === 'fire') return at
+    const reason = reasonOf?.(at)
+    if (reason === undefined || reason === 'shadow') return at
     const untilMs =
-      verdict?.reason === 'paused'
+      reason === 'paused'
         ? pausedUntil(pauses, at)
         : Math.min(...chosen.map((each) => calendarHoldsUntil(each, spec.timezone, at) - 1))
     if (untilMs === Infinity) return undefined
-    tick = nextTick(cadence, Math.max(at, untilMs))
+    tick = nextVersionTick(version, Math.max(at, untilMs))
   }
   return undefined
 }

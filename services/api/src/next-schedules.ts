@@ -1,5 +1,13 @@
-import { type Db, listSchedules, readScheduleRevision, type ScheduleInForce } from '@jadwal/db'
+import {
+  type Db,
+  listCurrentPauses,
+  listSchedules,
+  readScheduleRevision,
+  type ScheduleInForce,
+  type SchedulePauseRow,
+} from '@jadwal/db'
 import type { Clock } from '@jadwal/domain'
+import { PausesById } from './pauses-by-id.ts'
 import { nextTickOf } from './schedule-view.ts'
 
 const PAGE = 200
@@ -10,6 +18,13 @@ export interface NextSchedule {
   spec: Record<string, unknown>
   /** ISO 8601; null for a schedule that is paused or over. */
   nextTick: string | null
+  isPaused: boolean
+}
+
+/** What its next tick is worked out from. */
+interface KnownSchedule extends NextSchedule {
+  schedule: ScheduleInForce
+  pauses: readonly SchedulePauseRow[]
 }
 
 /**
@@ -20,7 +35,7 @@ export class NextSchedules {
   readonly #db: Db
   readonly #clock: Clock
   #revision: number | undefined
-  #schedules: NextSchedule[] = []
+  #schedules: KnownSchedule[] = []
   #refreshing: Promise<void> | undefined
 
   constructor(db: Db, clock: Clock) {
@@ -48,26 +63,35 @@ export class NextSchedules {
     const nowIso = now.toISOString()
     for (const schedule of this.#schedules) {
       if (schedule.nextTick !== null && schedule.nextTick <= nowIso)
-        schedule.nextTick = nextTickOf(schedule.spec, now.getTime())
+        schedule.nextTick = nextTickOf(schedule.schedule, schedule.pauses, now.getTime())
     }
     this.#schedules.sort(byNextTick)
   }
 
-  async #readAll(): Promise<NextSchedule[]> {
-    const all: NextSchedule[] = []
+  async #readAll(): Promise<KnownSchedule[]> {
+    const all: KnownSchedule[] = []
+    const pauses = new PausesById(await listCurrentPauses(this.#db, 'all'))
     let cursor: string | null = ''
     while (cursor !== null) {
       const page = await listSchedules(this.#db, { limit: PAGE, ...(cursor && { cursor }) })
       const nowMs = this.#clock.now().getTime()
-      all.push(...page.items.map((schedule) => nextSchedule(schedule, nowMs)))
+      all.push(
+        ...page.items.map((schedule) => knownSchedule(schedule, pauses.of(schedule.id), nowMs)),
+      )
       cursor = page.nextCursor
     }
     return all
   }
 }
 
-function nextSchedule({ name, spec }: ScheduleInForce, nowMs: number): NextSchedule {
-  return { name, spec, nextTick: nextTickOf(spec, nowMs) }
+function knownSchedule(
+  schedule: ScheduleInForce,
+  pauses: readonly SchedulePauseRow[],
+  nowMs: number,
+): KnownSchedule {
+  const { name, spec } = schedule
+  const isPaused = spec['paused'] === true || pauses.length > 0
+  return { name, spec, schedule, pauses, isPaused, nextTick: nextTickOf(schedule, pauses, nowMs) }
 }
 
 /** Those without a next tick last. Instants in ISO 8601 of UTC compare as text. */

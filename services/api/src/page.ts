@@ -92,9 +92,9 @@ function queuesTable(queues: readonly QueueCounts[]): Html {
 }
 
 function schedulesTable({ first, more }: Awaited<ReturnType<NextSchedules['first']>>): Html {
-  const rows = first.map(({ name, spec, nextTick }) => {
+  const rows = first.map(({ name, spec, nextTick, isPaused }) => {
     const cadence = text(spec['cron']) || `every ${text(spec['every'])}`
-    const otherwise = spec['paused'] === true ? 'paused' : 'none'
+    const otherwise = isPaused ? 'paused' : 'none'
     return html`<tr>
       <td>${name}</td>
       <td><code>${cadence}</code></td>

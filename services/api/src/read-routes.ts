@@ -1,4 +1,4 @@
-import { listSchedules, listTerms } from '@jadwal/db'
+import { listTerms } from '@jadwal/db'
 import { readCatalogue, readLeader } from '@jadwal/queue'
 import type { Router } from 'express'
 import type { ApiDeps } from './api-deps.ts'
@@ -6,23 +6,14 @@ import { askHistory, askRedis } from './ask.ts'
 import { endpoint } from './endpoint.ts'
 import { Problem } from './problem.ts'
 import { readPageQuery } from './run-query.ts'
-import { scheduleView } from './schedule-view.ts'
 
-/** What there is to see beside runs: jobs, schedules, the leader, queues and workers. */
+/** What there is to see beside runs: jobs, the leader, queues and workers. */
 export function addReadRoutes(router: Router, deps: ApiDeps): void {
-  const { redis, prefix, db, clock, snapshots } = deps
+  const { redis, prefix, db, snapshots } = deps
 
   endpoint(router, '/jobs', {
     get: async (_req, res) => {
       res.json(wholeList(await askRedis(() => readCatalogue(redis, prefix))))
-    },
-  })
-  endpoint(router, '/schedules', {
-    get: async (req, res) => {
-      const page = readPageQuery(req.query)
-      const nowMs = clock.now().getTime()
-      const { items, nextCursor } = await askHistory(() => listSchedules(db, page))
-      res.json({ items: items.map((schedule) => scheduleView(schedule, nowMs)), nextCursor })
     },
   })
   endpoint(router, '/leader', {

@@ -7,7 +7,7 @@ import { parseRequest } from './zod-problem.ts'
 const NO_NUL = /^[^\0]*$/
 const NUL_RULE = 'must not have the character U+0000'
 
-const Name = z
+export const Name = z
   .string('must be given once')
   .min(1, 'must not be empty')
   .max(100, 'must have at most 100 characters')
@@ -32,15 +32,17 @@ export const PageQuery = z.strictObject({
   cursor: z.string('must be given once').max(200, 'must have at most 200 characters').optional(),
 })
 
+/** Repeatable; all must hold. */
+export const Labels = z
+  .union([Label.transform((label) => [label]), z.array(Label)], LABEL_RULE)
+  .transform((labels) => Object.fromEntries(labels.map(splitLabel)))
+
 const RunQuery = PageQuery.extend({
   job: Name.optional(),
   queue: Name.optional(),
   state: z.enum(RunState.options, `must be one of ${RunState.options.join(', ')}`).optional(),
   schedule: Name.optional(),
-  label: z
-    .union([Label.transform((label) => [label]), z.array(Label)], LABEL_RULE)
-    .transform((labels) => Object.fromEntries(labels.map(splitLabel)))
-    .optional(),
+  label: Labels.optional(),
   from: Instant.optional(),
   to: Instant.optional(),
   q: z

@@ -1,9 +1,32 @@
-import type { ScheduleInForce } from '@jadwal/db'
-import { nextTick, scheduleCadence, ScheduleSpec } from '@jadwal/domain'
+import { type Db, listCurrentPauses, type ScheduleInForce, type SchedulePauseRow } from '@jadwal/db'
+import {
+  CalendarSpec,
+  nextFiring,
+  type Pause,
+  ScheduleSpec,
+  type ScheduleVersion,
+} from '@jadwal/domain'
+import { PausesById } from './pauses-by-id.ts'
 
-/** A schedule as the api shows it: what the file says of it, who wrote it, and when it fires next. */
-export function scheduleView(schedule: ScheduleInForce, nowMs: number): Record<string, unknown> {
+/** Schedules as the api shows them: what was written, by whom, whether they rest, and when they fire next. */
+export async function scheduleViews(
+  db: Db,
+  schedules: readonly ScheduleInForce[],
+  nowMs: number,
+): Promise<Record<string, unknown>[]> {
+  const ids = schedules.map(({ id }) => id)
+  const pauses = new PausesById(await listCurrentPauses(db, ids))
+  return schedules.map((schedule) => scheduleView(schedule, pauses.of(schedule.id), nowMs))
+}
+
+function scheduleView(
+  schedule: ScheduleInForce,
+  pauses: readonly SchedulePauseRow[],
+  nowMs: number,
+): Record<string, unknown> {
   const { id, name, spec, version, source, author } = schedule
+  // Its own pause tells more of it than that of everything.
+  const pause = pauses.findLast((each) => each.schedule_id !== null) ?? pauses.at(-1)
   return {
     id,
     name,
@@ -13,18 +36,55 @@ export function scheduleView(schedule: ScheduleInForce, nowMs: number): Record<s
     author,
     createdAt: schedule.created_at.toISOString(),
     changedAt: schedule.changed_at.toISOString(),
-    nextTick: nextTickOf(spec, nowMs),
+    ...(pause ? { pause: pauseView(pause) } : {}),
+    nextTick: nextTickOf(schedule, pauses, nowMs),
+  }
+}
+
+/** A pause that is on. */
+export function pauseView(pause: SchedulePauseRow): Record<string, unknown> {
+  const { schedule_id: id, from_at: from, until_at: until, reason, author } = pause
+  return {
+    since: from.toISOString(),
+    ...(until ? { until: until.toISOString() } : {}),
+    ...(reason === null ? {} : { reason }),
+    author,
+    ...(id === null ? { everything: true } : {}),
   }
 }
 
 /** ISO 8601; null for a schedule that is paused or over, or that cannot be read. */
-export function nextTickOf(stored: Record<string, unknown>, nowMs: number): string | null {
-  const spec = ScheduleSpec.safeParse(stored)
-  if (!spec.success || spec.data.paused) return null
-  const { startsAt, endsAt } = spec.data
-  // A tick on the instant of the start counts, and `nextTick` looks strictly after.
-  const afterMs = Math.max(nowMs, startsAt == null ? -Infinity : Date.parse(startsAt) - 1)
-  const next = nextTick(scheduleCadence(spec.data), afterMs)
-  if (next === undefined || (endsAt != null && next > Date.parse(endsAt))) return null
-  return new Date(next).toISOString()
+export function nextTickOf(
+  schedule: ScheduleInForce,
+  pauses: readonly SchedulePauseRow[],
+  nowMs: number,
+): string | null {
+  const version = readVersion(schedule)
+  const next = version && nextFiring(version, nowMs, pauses.map(toPause))
+  return next === undefined ? null : new Date(next).toISOString()
+}
+
+export function toPause({ from_at: from, until_at: until }: SchedulePauseRow): Pause {
+  return { fromMs: from.getTime(), ...(until ? { untilMs: until.getTime() } : {}) }
+}
+
+/** A version in force; undefined when what is stored does not parse. */
+export function readVersion(stored: {
+  version: number
+  spec: unknown
+  calendars: Record<string, unknown>
+  from_at: Date
+}): ScheduleVersion | undefined {
+  const spec = ScheduleSpec.safeParse(stored.spec)
+  if (!spec.success) return undefined
+  const calendars = Object.entries(stored.calendars).flatMap(([name, written]) => {
+    const calendar = CalendarSpec.safeParse(written)
+    return calendar.success ? [[name, calendar.data] as const] : []
+  })
+  return {
+    version: stored.version,
+    spec: spec.data,
+    fromMs: stored.from_at.getTime(),
+    calendars: Object.fromEntries(calendars),
+  }
 }

@@ -1,0 +1,97 @@
+import { type CalendarRow, findCalendar, listCalendars } from '@jadwal/db'
+import { CalendarName, readCalendar } from '@jadwal/domain'
+import type { RequestHandler, Router } from 'express'
+import type { ApiDeps } from './api-deps.ts'
+import { askHistory } from './ask.ts'
+import { AUTHOR, changeSchedules, ofTheFile } from './change-schedules.ts'
+import { endpoint } from './endpoint.ts'
+import { jsonBody } from './json-body.ts'
+import { Problem } from './problem.ts'
+import { readPageQuery } from './run-query.ts'
+import { scheduleProblem } from './schedule-problems.ts'
+import { readReason } from './schedule-query.ts'
+import { LARGEST_SPEC } from './schedules-routes.ts'
+import { parseRequest } from './zod-problem.ts'
+
+/** `/calendars`: named lists of dates and spans that schedules skip or keep to. */
+export function addCalendarsRoutes(router: Router, deps: ApiDeps): void {
+  endpoint(router, '/calendars', { get: listHandler(deps) })
+  endpoint(router, '/calendars/:name', {
+    get: async (req, res) => void res.json(await viewCalendar(deps, req.params['name'])),
+    put: [...jsonBody(LARGEST_SPEC), putHandler(deps)],
+    delete: deleteHandler(deps),
+  })
+}
+
+function listHandler({ db }: ApiDeps): RequestHandler {
+  return async (req, res) => {
+    const page = readPageQuery(req.query)
+    const { items, nextCursor } = await askHistory(() => listCalendars(db, page))
+    res.json({ items: items.map(calendarView), nextCursor })
+  }
+}
+
+/** Creates or replaces; every schedule that names it gets a version. */
+function putHandler(deps: ApiDeps): RequestHandler {
+  return async (req, res) => {
+    const name = parseRequest(CalendarName, req.params['name'], 'name')
+    const reason = readReason(req.query)
+    const base = ['calendars', name]
+    const read = readCalendar(req.body, base)
+    if (!read.ok) {
+      const problems = read.problems.map((problem) => problem.within(base.join('.')))
+      throw scheduleProblem('bad-request', problems)
+    }
+    const done = await changeSchedules(deps, {
+      schedules: [],
+      calendars: [{ name, input: req.body as Record<string, unknown> }],
+      prune: false,
+      source: 'api',
+      author: AUTHOR,
+      ...reason,
+    })
+    if (done.calendars.foreign.length > 0) throw ofTheFile(`calendar "${name}"`)
+    const status = done.calendars.added.length > 0 ? 201 : 200
+    const view = await viewCalendar(deps, name)
+    res.status(status).json({ ...view, changedSchedules: done.changed })
+  }
+}
+
+function deleteHandler(deps: ApiDeps): RequestHandler {
+  return async (req, res) => {
+    const reason = readReason(req.query)
+    const { name } = await requireCalendar(deps, req.params['name'])
+    const done = await changeSchedules(deps, {
+      schedules: [],
+      remove: { calendars: [name] },
+      prune: false,
+      source: 'api',
+      author: AUTHOR,
+      ...reason,
+    }).catch((error: unknown) => {
+      throw error instanceof Problem && error.kind === 'bad-request' ? inUse(error) : error
+    })
+    if (done.calendars.foreign.length > 0) throw ofTheFile(`calendar "${name}"`)
+    res.status(204).end()
+  }
+}
+
+function inUse({ message, errors = [] }: Problem): Problem {
+  return new Problem('calendar-in-use', { detail: message, errors })
+}
+
+async function requireCalendar({ db }: ApiDeps, given: unknown): Promise<CalendarRow> {
+  const known = CalendarName.safeParse(given)
+  const calendar = known.success ? await askHistory(() => findCalendar(db, known.data)) : undefined
+  if (calendar) return calendar
+  throw new Problem('not-found', { detail: `There is no calendar "${String(given)}".` })
+}
+
+async function viewCalendar(deps: ApiDeps, name: unknown): Promise<Record<string, unknown>> {
+  return calendarView(await requireCalendar(deps, name))
+}
+
+function calendarView(calendar: CalendarRow): Record<string, unknown> {
+  const { name, spec, source, author, changed_at: changedAt } = calendar
+  return { name, ...spec, source, author, changedAt: changedAt.toISOString() }
+}

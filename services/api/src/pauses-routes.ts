@@ -1,0 +1,95 @@
+import { listCurrentPauses, pauseSchedules, type PauseSubject, resumeSchedules } from '@jadwal/db'
+import type { RequestHandler, Router } from 'express'
+import { z } from 'zod'
+import type { ApiDeps } from './api-deps.ts'
+import { askHistory } from './ask.ts'
+import { AUTHOR, makeChange } from './change-schedules.ts'
+import { endpoint } from './endpoint.ts'
+import { optionalJsonBody } from './json-body.ts'
+import { fieldProblem, Problem } from './problem.ts'
+import { Reason } from './schedule-query.ts'
+import { pauseView } from './schedule-view.ts'
+import { noSchedule, requireSchedule, viewSchedule } from './schedules-routes.ts'
+import { parseRequest } from './zod-problem.ts'
+
+const LARGEST_BODY = '64kb'
+
+const PauseBody = z.strictObject({
+  reason: Reason.optional(),
+  until: z.iso
+    .datetime({ offset: true, error: 'must be an instant such as 2026-01-31T08:00:00Z' })
+    .transform((text) => new Date(text))
+    .optional(),
+})
+const ResumeBody = z.strictObject({})
+
+/** `…/pause` and `…/resume` of one schedule, and of everything. */
+export function addPausesRoutes(router: Router, deps: ApiDeps): void {
+  const body = optionalJsonBody(LARGEST_BODY)
+  endpoint(router, '/schedules/:name/pause', { post: [...body, pauseOneHandler(deps)] })
+  endpoint(router, '/schedules/:name/resume', { post: [...body, resumeOneHandler(deps)] })
+  endpoint(router, '/pause', {
+    get: async (_req, res) => void res.json(await pauseOfEverything(deps)),
+    post: [...body, pauseAllHandler(deps)],
+  })
+  endpoint(router, '/resume', { post: [...body, resumeAllHandler(deps)] })
+}
+
+function pauseOneHandler(deps: ApiDeps): RequestHandler {
+  return async (req, res) => {
+    const { name } = await requireSchedule(deps, req.params['name'])
+    await pause(deps, { schedule: name }, req.body)
+    res.json(await viewSchedule(deps, await requireSchedule(deps, name)))
+  }
+}
+
+function resumeOneHandler(deps: ApiDeps): RequestHandler {
+  return async (req, res) => {
+    parseRequest(ResumeBody, req.body ?? {}, 'body')
+    const { name, spec } = await requireSchedule(deps, req.params['name'])
+    const outcome = await makeChange(deps, () =>
+      resumeSchedules(deps.db, { schedule: name }, AUTHOR),
+    )
+    if (outcome === 'not-found') throw noSchedule(name)
+    // What its author wrote can't be undone here, and it must not look as if it were.
+    if (spec['paused'] === true) throw pausedBySpec(name)
+    res.json(await viewSchedule(deps, await requireSchedule(deps, name)))
+  }
+}
+
+function pauseAllHandler(deps: ApiDeps): RequestHandler {
+  return async (req, res) => {
+    await pause(deps, 'everything', req.body)
+    res.json(await pauseOfEverything(deps))
+  }
+}
+
+function resumeAllHandler(deps: ApiDeps): RequestHandler {
+  return async (req, res) => {
+    parseRequest(ResumeBody, req.body ?? {}, 'body')
+    await makeChange(deps, () => resumeSchedules(deps.db, 'everything', AUTHOR))
+    res.json(await pauseOfEverything(deps))
+  }
+}
+
+async function pause(deps: ApiDeps, subject: PauseSubject, body: unknown): Promise<void> {
+  const { reason = null, until = null } = parseRequest(PauseBody, body ?? {}, 'body')
+  if (until !== null && until.getTime() <= deps.clock.now().getTime())
+    throw fieldProblem('bad-request', 'until', 'must be in the future')
+  const outcome = await makeChange(deps, () =>
+    pauseSchedules(deps.db, subject, { author: AUTHOR, reason, until }),
+  )
+  if (outcome === 'not-found' && subject !== 'everything') throw noSchedule(subject.schedule)
+}
+
+/** `{ pause: null }` when there is none. */
+async function pauseOfEverything({ db }: ApiDeps): Promise<{ pause: object | null }> {
+  const [current] = (await askHistory(() => listCurrentPauses(db, []))).slice(-1)
+  return { pause: current ? pauseView(current) : null }
+}
+
+function pausedBySpec(name: string): Problem {
+  return new Problem('paused-by-spec', {
+    detail: `The schedule "${name}" itself says "paused: true": change that field to let it fire.`,
+  })
+}

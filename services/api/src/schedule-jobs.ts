@@ -1,0 +1,38 @@
+import type { ScheduleSpec } from '@jadwal/domain'
+import { checkScheduledJobs, PayloadCheck, readCatalogue } from '@jadwal/queue'
+import type { ApiDeps } from './api-deps.ts'
+import { askRedis } from './ask.ts'
+import { scheduleProblem } from './schedule-problems.ts'
+
+/** Looks whether workers serve what schedules ask for. */
+export class ScheduleJobs {
+  readonly #deps: Pick<ApiDeps, 'redis' | 'prefix'>
+  readonly #payloads = new PayloadCheck()
+
+  constructor(deps: Pick<ApiDeps, 'redis' | 'prefix'>) {
+    this.#deps = deps
+  }
+
+  /**
+   * Throws a `Problem` that names each schedule whose job no worker serves, or whose payload does not
+   * fit it. `base` is left out of the fields' names.
+   */
+  async check(
+    schedules: readonly { name: string; spec: ScheduleSpec }[],
+    base = '',
+  ): Promise<void> {
+    const { redis, prefix } = this.#deps
+    const jobs = await askRedis(() => readCatalogue(redis, prefix))
+    const found = checkScheduledJobs(jobs, schedules, this.#payloads)
+    if (found.length === 0) return
+    const kind = found.some(({ isUnknownJob }) => isUnknownJob) ? 'unknown-job' : 'invalid-payload'
+    throw scheduleProblem(
+      kind,
+      found.map(({ field, message, value }) => ({
+        field: field.startsWith(base) ? field.slice(base.length) : field,
+        message,
+        value,
+      })),
+    )
+  }
+}

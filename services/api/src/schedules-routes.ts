@@ -1,0 +1,114 @@
+import { findSchedule, listSchedules, type ScheduleInForce } from '@jadwal/db'
+import { readSchedule, ScheduleName, type ScheduleSpec } from '@jadwal/domain'
+import type { RequestHandler, Router } from 'express'
+import type { ApiDeps } from './api-deps.ts'
+import { askHistory } from './ask.ts'
+import { AUTHOR, changeSchedules, ofTheFile } from './change-schedules.ts'
+import { endpoint } from './endpoint.ts'
+import { jsonBody } from './json-body.ts'
+import { Problem } from './problem.ts'
+import { ScheduleJobs } from './schedule-jobs.ts'
+import { scheduleProblem } from './schedule-problems.ts'
+import { readReason, readScheduleQuery } from './schedule-query.ts'
+import { scheduleViews } from './schedule-view.ts'
+import { parseRequest } from './zod-problem.ts'
+
+/** Of one schedule or calendar. */
+export const LARGEST_SPEC = '1mb'
+
+/** `/schedules`: what there is, and one of them read, written and deleted. */
+export function addSchedulesRoutes(router: Router, deps: ApiDeps): void {
+  endpoint(router, '/schedules', { get: listHandler(deps) })
+  endpoint(router, '/schedules/:name', {
+    get: readHandler(deps),
+    put: [...jsonBody(LARGEST_SPEC), putHandler(deps)],
+    delete: deleteHandler(deps),
+  })
+}
+
+function listHandler({ db, clock }: ApiDeps): RequestHandler {
+  return async (req, res) => {
+    const { filters, page } = readScheduleQuery(req.query)
+    const nowMs = clock.now().getTime()
+    const answer = await askHistory(async () => {
+      const { items, nextCursor } = await listSchedules(db, page, filters)
+      return { items: await scheduleViews(db, items, nowMs), nextCursor }
+    })
+    res.json(answer)
+  }
+}
+
+function readHandler(deps: ApiDeps): RequestHandler {
+  return async (req, res) => {
+    res.json(await viewSchedule(deps, await requireSchedule(deps, req.params['name'])))
+  }
+}
+
+/** Creates or replaces. The same again makes no version. */
+function putHandler(deps: ApiDeps): RequestHandler {
+  const jobs = new ScheduleJobs(deps)
+  return async (req, res) => {
+    const name = parseRequest(ScheduleName, req.params['name'], 'name')
+    const reason = readReason(req.query)
+    const input = req.body as Record<string, unknown>
+    await jobs.check([{ name, spec: readBody(name, input) }], `schedules.${name}.`)
+    const done = await changeSchedules(deps, {
+      schedules: [{ name, input }],
+      prune: false,
+      source: 'api',
+      author: AUTHOR,
+      ...reason,
+    })
+    if (done.foreign.length > 0) throw ofTheFile(`schedule "${name}"`)
+    const status = done.added.length > 0 ? 201 : 200
+    res.status(status).json(await viewSchedule(deps, await requireSchedule(deps, name)))
+  }
+}
+
+function readBody(name: string, input: unknown): ScheduleSpec {
+  const base = ['schedules', name]
+  const read = readSchedule(input, base)
+  if (read.ok) return read.spec
+  throw scheduleProblem(
+    'bad-request',
+    read.problems.map((problem) => problem.within(base.join('.'))),
+  )
+}
+
+function deleteHandler(deps: ApiDeps): RequestHandler {
+  return async (req, res) => {
+    const reason = readReason(req.query)
+    const { name } = await requireSchedule(deps, req.params['name'])
+    const done = await changeSchedules(deps, {
+      schedules: [],
+      remove: { schedules: [name] },
+      prune: false,
+      source: 'api',
+      author: AUTHOR,
+      ...reason,
+    })
+    if (done.foreign.length > 0) throw ofTheFile(`schedule "${name}"`)
+    res.status(204).end()
+  }
+}
+
+/** Throws a `Problem` when there is no such schedule. */
+export async function requireSchedule({ db }: ApiDeps, given: unknown): Promise<ScheduleInForce> {
+  const known = ScheduleName.safeParse(given)
+  const schedule = known.success ? await askHistory(() => findSchedule(db, known.data)) : undefined
+  if (!schedule) throw noSchedule(given)
+  return schedule
+}
+
+export function noSchedule(name: unknown): Problem {
+  return new Problem('not-found', { detail: `There is no schedule "${String(name)}".` })
+}
+
+export async function viewSchedule(
+  { db, clock }: ApiDeps,
+  schedule: ScheduleInForce,
+): Promise<Record<string, unknown> | undefined> {
+  const nowMs = clock.now().getTime()
+  const [view] = await askHistory(() => scheduleViews(db, [schedule], nowMs))
+  return view
+}

@@ -1,0 +1,96 @@
+import { findVersion, listVersions, type RecordedVersion, rollBackSchedule } from '@jadwal/db'
+import { readSchedule, ScheduleName } from '@jadwal/domain'
+import type { RequestHandler, Router } from 'express'
+import { z } from 'zod'
+import type { ApiDeps } from './api-deps.ts'
+import { askHistory } from './ask.ts'
+import { AUTHOR, makeChange, ofTheFile } from './change-schedules.ts'
+import { endpoint } from './endpoint.ts'
+import { jsonBody } from './json-body.ts'
+import { Problem } from './problem.ts'
+import { readPageQuery } from './run-query.ts'
+import { ScheduleJobs } from './schedule-jobs.ts'
+import { scheduleProblem } from './schedule-problems.ts'
+import { Reason } from './schedule-query.ts'
+import { noSchedule, requireSchedule, viewSchedule } from './schedules-routes.ts'
+import { versionDiff } from './version-diff.ts'
+import { parseRequest } from './zod-problem.ts'
+
+const LARGEST_BODY = '64kb'
+
+const RollbackBody = z.strictObject({
+  version: z
+    .int('must be a whole number')
+    .min(1, 'must be at least 1')
+    .max(2 ** 31 - 1),
+  reason: Reason.optional(),
+})
+
+/** `…/versions` and `…/rollback` of a schedule. */
+export function addVersionsRoutes(router: Router, deps: ApiDeps): void {
+  endpoint(router, '/schedules/:name/versions', { get: listHandler(deps) })
+  endpoint(router, '/schedules/:name/rollback', {
+    post: [...jsonBody(LARGEST_BODY), rollbackHandler(deps)],
+  })
+}
+
+/** Also of a deleted schedule: its last version says who deleted it. */
+function listHandler({ db }: ApiDeps): RequestHandler {
+  return async (req, res) => {
+    const page = readPageQuery(req.query)
+    const name = ScheduleName.safeParse(req.params['name']).data
+    const versions =
+      name === undefined ? undefined : await askHistory(() => listVersions(db, name, page))
+    if (!versions) throw noSchedule(req.params['name'])
+    const { items, nextCursor } = versions
+    res.json({ items: items.map(versionView), nextCursor })
+  }
+}
+
+function versionView(version: RecordedVersion): Record<string, unknown> {
+  const { content, before, reason, until_at: until } = version
+  return {
+    version: version.version,
+    author: version.author,
+    at: version.from_at.toISOString(),
+    until: until?.toISOString() ?? null,
+    ...(reason === null ? {} : { reason }),
+    ...(version.deleted_by === null
+      ? {}
+      : { deleted: { author: version.deleted_by, reason: version.deleted_reason } }),
+    spec: content.spec,
+    ...(before ? { diff: versionDiff(before, content) } : {}),
+  }
+}
+
+function rollbackHandler(deps: ApiDeps): RequestHandler {
+  const jobs = new ScheduleJobs(deps)
+  return async (req, res) => {
+    const { version, reason } = parseRequest(RollbackBody, req.body, 'body')
+    const { name, source } = await requireSchedule(deps, req.params['name'])
+    if (source === 'file') throw ofTheFile(`schedule "${name}"`)
+    const found = await askHistory(() => findVersion(deps.db, name, version))
+    if (!found) throw noVersion(name, version)
+    const base = ['schedules', name]
+    const read = readSchedule(found.spec, base)
+    if (!read.ok) throw scheduleProblem('bad-request', read.problems)
+    await jobs.check([{ name, spec: read.spec }])
+    const done = await makeChange(deps, () =>
+      rollBackSchedule(deps.db, {
+        name,
+        version,
+        author: AUTHOR,
+        ...(reason === undefined ? {} : { reason }),
+      }),
+    )
+    if (!done) throw noVersion(name, version)
+    if (done.foreign.length > 0) throw ofTheFile(`schedule "${name}"`)
+    res.json(await viewSchedule(deps, await requireSchedule(deps, name)))
+  }
+}
+
+function noVersion(name: string, version: number): Problem {
+  return new Problem('not-found', {
+    detail: `The schedule "${name}" has no version ${version}: GET …/versions lists those it has.`,
+  })
+}
