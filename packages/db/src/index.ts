@@ -15,6 +15,7 @@ export { findHistoryStart } from './find-history-start.ts'
 export { findRun, type RecordedRun } from './find-run.ts'
 export { findScheduleName, type NamedSchedule } from './find-schedule-name.ts'
 export { type BackfilledRun, listBackfilledRuns } from './list-backfilled-runs.ts'
+export { listCalendarSpecs } from './list-calendar-specs.ts'
 export { listPausesOf } from './list-pauses-of.ts'
 export { listRuns, type RunFilters } from './list-runs.ts'
 export { findCalendar, listCalendars } from './list-calendars.ts'
@@ -25,6 +26,7 @@ export {
   type ScheduleFilters,
   type ScheduleInForce,
 } from './list-schedules.ts'
+export { listPausesAfter, listScheduleRules, type ScheduleRule } from './list-schedule-rules.ts'
 export { listTerms } from './list-terms.ts'
 export { type LedgerRow, listTickRows } from './list-tick-rows.ts'
 export { findVersion, listVersions, type RecordedVersion } from './list-versions.ts'
