@@ -31,14 +31,21 @@ export async function connectToRedis(url: string): Promise<Redis> {
   try {
     await Promise.race([redis.connect(), tooLate])
     await Promise.race([redis.ping(), tooLate])
+    // A database that does not exist is told by an event only, and the commands go to another one.
+    if (cause !== undefined) throw cause
     return redis
   } catch (error) {
     redis.disconnect()
-    throw new RedisReadError(`${publicUrl(url)} cannot be read: ${messageOf(cause ?? error)}`)
+    throw new RedisReadError(`${publicUrl(url)} cannot be read: ${problemOf(cause ?? error)}`)
   } finally {
     late.abort()
     tooLate.catch(() => {})
   }
+}
+
+function problemOf(error: unknown): string {
+  const message = messageOf(error)
+  return message.startsWith('Protocol error') ? 'what answers there is no Redis' : message
 }
 
 /** What is wrong with an address; undefined when nothing is. */

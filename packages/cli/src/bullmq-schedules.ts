@@ -4,7 +4,7 @@ import { readRepeatable, type Repeatable } from './bullmq-repeatable.ts'
 import { readRepeatableTime } from './bullmq-time.ts'
 import type { Refusal, Remark } from './import-report.ts'
 import type { JobMap } from './job-map.ts'
-import { nameSlug, uniqueName } from './schedule-name.ts'
+import { nameSlug, UniqueNames } from './unique-names.ts'
 import { scheduleProblem, type TakenSchedule } from './taken-schedule.ts'
 
 /** What BullMQ does, where a schedule would do otherwise by itself. */
@@ -35,7 +35,7 @@ export class RepeatableTakeOver {
   readonly taken: TakenRepeatable[] = []
   readonly refused: Refusal[] = []
   readonly notes: Remark[] = []
-  readonly #names = new Set<string>()
+  readonly #names = new UniqueNames()
   readonly #options: TakeOverOptions
 
   constructor(options: TakeOverOptions) {
@@ -61,7 +61,7 @@ export class RepeatableTakeOver {
     if (typeof payload === 'string') return payload
     const options = takeOptions(from.opts)
     const slug = [nameSlug(queue), nameSlug(id ?? from.name.replace(/^__default__$/, ''))]
-    const name = uniqueName(slug.filter(Boolean).join('.'), this.#names, 'schedule')
+    const name = this.#names.free(slug.filter(Boolean).join('.'), 'schedule')
     const fields = {
       job: jobs.jobOf(from),
       ...time.fields,
@@ -71,7 +71,7 @@ export class RepeatableTakeOver {
     }
     const problem = scheduleProblem({ name, fields }, BULLMQ_DEFAULTS)
     if (problem !== undefined) return problem
-    this.#names.add(name)
+    this.#names.take(name)
     this.taken.push({ name, fields, key, zoneAssumed: time.zoneAssumed, comment: key })
     for (const part of [...leftOut(from), ...options.refused])
       this.refused.push({ source: key, text: `${name}: ${part.text}`, why: part.why })

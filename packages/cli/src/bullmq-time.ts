@@ -1,6 +1,6 @@
 import { cronProblem, formatDuration, isTimezone } from '@jadwal/domain'
 import type { Repeatable } from './bullmq-repeatable.ts'
-import { cronParserStar, sameDays } from './day-fields.ts'
+import { cronParserStar, sameDays, starsForQuestionMarks } from './day-fields.ts'
 
 export interface RepeatableTime {
   fields: Record<string, unknown>
@@ -57,12 +57,13 @@ function readPattern(pattern: string): { cron: string; notes: string[] } {
   const fields = (NICKNAMES[pattern] ?? pattern).trim().split(/\s+/)
   const isShort = fields.length < MOST_FIELDS - 1 && !pattern.startsWith('@')
   const whole = isShort ? [...MISSING.slice(0, MOST_FIELDS - fields.length), ...fields] : fields
-  const cron = sameDays(whole.join(' '), cronParserStar)
+  const written = starsForQuestionMarks(whole.join(' '))
+  const cron = sameDays(written, cronParserStar)
   const short = `BullMQ reads "${pattern}", which has too few fields, as "${whole.join(' ')}"`
   const days = `BullMQ fires "${pattern}" when either day field matches (a "*" with a step is no "*" to it); Jadwal does so for "${cron}"`
   return {
     cron,
-    notes: [...(isShort ? [short] : []), ...(cron === whole.join(' ') ? [] : [days])],
+    notes: [...(isShort ? [short] : []), ...(cron === written ? [] : [days])],
   }
 }
 

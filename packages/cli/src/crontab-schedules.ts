@@ -1,5 +1,6 @@
 import type { Crontab, CrontabEntry, CrontabRefusal } from './read-crontab.ts'
 import { scheduleName } from './schedule-name.ts'
+import { UniqueNames } from './unique-names.ts'
 import { scheduleProblem, type TakenSchedule } from './taken-schedule.ts'
 
 /** What cron does, where a schedule would do otherwise by itself. */
@@ -18,7 +19,7 @@ export interface TakenEntry extends TakenSchedule {
 
 /** Makes a schedule of each entry; what the schedule file would not take joins the refusals. */
 export function takeOver(crontab: Crontab): { taken: TakenEntry[]; refused: CrontabRefusal[] } {
-  const names = new Set<string>()
+  const names = new UniqueNames()
   const taken: TakenEntry[] = []
   const refused = [...crontab.refused]
   for (const entry of crontab.entries) {
@@ -29,7 +30,7 @@ export function takeOver(crontab: Crontab): { taken: TakenEntry[]; refused: Cron
       refused.push({ line: entry.line, text: entry.text, why })
       continue
     }
-    names.add(name)
+    names.take(name)
     taken.push({ name, entry, fields })
   }
   return { taken, refused: refused.toSorted((a, b) => a.line - b.line) }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { cronParserStar, robfigStar, sameDays } from './day-fields.ts'
+import { cronParserStar, robfigStar, sameDays, starsForQuestionMarks } from './day-fields.ts'
 
 test.each([
   ['0 0 */2 * 1', '0 0 1-31/2 * 1'],
@@ -25,4 +25,12 @@ test.each([
   ['0 0 ? * */2', '0 0 ? * */2'],
 ])('days of cron-parser: %s is %s', (written, expected) => {
   expect(sameDays(written, cronParserStar)).toBe(expected)
+})
+
+test.each([
+  ['? ? ? * ?', '* * ? * ?'],
+  ['0 0 ?/2 ? 1,?', '0 0 */2 * 1,*'],
+  ['@daily', '@daily'],
+])('question marks: %s is %s', (written, expected) => {
+  expect(starsForQuestionMarks(written)).toBe(expected)
 })

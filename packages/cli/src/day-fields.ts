@@ -27,6 +27,15 @@ export function sameDays(expression: string, isStar: DayRule): string {
   return join(fields, [spelledOut(day, '1-31'), month, spelledOut(weekday, '0-6')])
 }
 
+/** Other dialects take `?` for `*` everywhere, Jadwal as a whole day field only. */
+export function starsForQuestionMarks(expression: string): string {
+  const fields = expression.trim().split(/\s+/)
+  const days = new Set([fields.length - 3, fields.length - 1])
+  return fields
+    .map((field, index) => (field === '?' && days.has(index) ? field : field.replaceAll('?', '*')))
+    .join(' ')
+}
+
 function beginsWithStar(field: string): boolean {
   return /^[*?]/.test(field)
 }

@@ -1,5 +1,5 @@
 import { JobName } from '@jadwal/domain'
-import { nameSlug, uniqueName } from './schedule-name.ts'
+import { nameSlug, UniqueNames } from './unique-names.ts'
 
 /** A job of BullMQ: what a queue's processor tells apart by. */
 export interface BullmqJob {
@@ -18,11 +18,11 @@ export class JobMap {
   readonly #given: ReadonlyMap<string, string>
   readonly #used = new Set<string>()
   readonly #derived = new Map<string, string>()
-  readonly #taken: Set<string>
+  readonly #names: UniqueNames
 
   constructor(given: ReadonlyMap<string, string>) {
     this.#given = given
-    this.#taken = new Set(given.values())
+    this.#names = new UniqueNames(given.values())
   }
 
   jobOf({ queue, name }: BullmqJob): string {
@@ -37,8 +37,8 @@ export class JobMap {
     // Bull and BullMQ call jobs without a name so.
     const words = name === '__default__' ? [queue] : [queue, name]
     const slug = words.map(nameSlug).filter(Boolean).join('.')
-    const job = uniqueName(slug, this.#taken, 'job')
-    this.#taken.add(job)
+    const job = this.#names.free(slug, 'job')
+    this.#names.take(job)
     this.#derived.set(key, job)
     return job
   }

@@ -5,7 +5,7 @@ import type { K8sObject, K8sObjects } from './k8s-objects.ts'
 import { K8S_DEFAULTS, readCronJobPolicies, readJobPolicies } from './k8s-policies.ts'
 import { SecretNames } from './k8s-secrets.ts'
 import { readCronJobTime } from './k8s-time.ts'
-import { nameSlug, uniqueName } from './schedule-name.ts'
+import { nameSlug, UniqueNames } from './unique-names.ts'
 import { scheduleProblem, type TakenSchedule } from './taken-schedule.ts'
 import { WrongFieldError, type YamlMap } from './yaml-map.ts'
 
@@ -22,7 +22,7 @@ export class CronJobTakeOver {
   refused: Refusal[] = []
   readonly toDo: Remark[] = []
   readonly notes: Remark[] = []
-  readonly #names = new Set<string>()
+  readonly #names = new UniqueNames()
   readonly #secrets = new SecretNames()
   readonly #timezone: string
 
@@ -88,7 +88,7 @@ export class CronJobTakeOver {
     }
     const why = scheduleProblem({ name, fields }, K8S_DEFAULTS)
     if (why !== undefined) throw new WrongFieldError(line, why)
-    this.#names.add(name)
+    this.#names.take(name)
     const comment = `CronJob ${namespace === '' ? '' : `${namespace}/`}${original} (${source}:${line})`
     const zoneAssumed = time.timezone === undefined && time.cron !== undefined
     this.taken.push({ name, fields, comment, source, line, zoneAssumed })
@@ -110,7 +110,7 @@ export class CronJobTakeOver {
   #nameFor(original: string, namespace: string): string {
     const slug = nameSlug(original)
     const collides = this.#names.has(slug) && namespace !== ''
-    return uniqueName(collides ? `${nameSlug(namespace)}.${slug}` : slug, this.#names, 'cronjob')
+    return this.#names.free(collides ? `${nameSlug(namespace)}.${slug}` : slug, 'cronjob')
   }
 }
 

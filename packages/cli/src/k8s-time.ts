@@ -1,5 +1,5 @@
 import { cronProblem, formatDuration, isTimezone } from '@jadwal/domain'
-import { robfigStar, sameDays } from './day-fields.ts'
+import { robfigStar, sameDays, starsForQuestionMarks } from './day-fields.ts'
 import { goDurationMs } from './go-duration.ts'
 import type { YamlMap } from './yaml-map.ts'
 
@@ -57,11 +57,12 @@ function readCadence(
       'schedule',
       `has ${fields.length} fields; Kubernetes takes 5: minute, hour, day of month, month, day of week`,
     )
-  const cron = sameDays(fields.join(' '), robfigStar)
+  const written = starsForQuestionMarks(fields.join(' '))
+  const cron = sameDays(written, robfigStar)
   const problem = cronProblem(cron)
   if (problem !== undefined) throw spec.wrong('schedule', problem)
   const days = `Kubernetes fires "${schedule}" when either day field matches (a "*" with a step is no "*" to it); Jadwal does so for "${cron}"`
-  return { cron, notes: cron === fields.join(' ') ? [] : [days] }
+  return { cron, notes: cron === written ? [] : [days] }
 }
 
 function readEvery(spec: YamlMap, text: string): Pick<CronJobTime, 'every' | 'notes'> {

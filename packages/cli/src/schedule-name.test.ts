@@ -2,6 +2,7 @@ import { ScheduleName } from '@jadwal/domain'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { scheduleName } from './schedule-name.ts'
+import { UniqueNames } from './unique-names.ts'
 
 test.each([
   ['/opt/shop/bin/rotate-keys', 'rotate-keys'],
@@ -15,17 +16,17 @@ test.each([
   ['', 'command'],
   ['plan', 'plan-2'],
 ])('%s is named %s', (command, name) => {
-  expect(scheduleName(command, new Set())).toBe(name)
+  expect(scheduleName(command, new UniqueNames())).toBe(name)
 })
 
 test('names that are taken get a number', () => {
-  expect(scheduleName('/bin/x', new Set(['x', 'x-2']))).toBe('x-3')
+  expect(scheduleName('/bin/x', new UniqueNames(['x', 'x-2']))).toBe('x-3')
 })
 
 test('whatever the command, its name is one that a schedule may have', () => {
   fc.assert(
     fc.property(fc.string({ maxLength: 400 }), (command) => {
-      expect(ScheduleName.safeParse(scheduleName(command, new Set())).success).toBe(true)
+      expect(ScheduleName.safeParse(scheduleName(command, new UniqueNames())).success).toBe(true)
     }),
   )
 })

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { nextTick, scheduleCadence } from '@jadwal/domain'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { BullmqReader } from './bullmq-reader.ts'
@@ -190,6 +192,9 @@ test('a wrong password, a Redis that is away and one that does not answer give e
   expect(wrong).toMatchObject({ exitCode: 1, output: '' })
   expect(wrong.report).toContain('WRONGPASS')
   expect(wrong.report).not.toContain('word@')
+  const database = await runInProcess(['import', 'bullmq', '--redis-url', `${bullmq.url}/99`])
+  expect(database).toMatchObject({ exitCode: 1, output: '' })
+  expect(database.report).toContain('/99 cannot be read: ERR DB index is out of range')
   const away = await runInProcess(['import', 'bullmq', '--redis-url', 'redis://127.0.0.1:1'])
   expect(away.report).toMatch(/^jadwal: redis:\/\/127\.0\.0\.1:1 cannot be read: .*ECONNREFUSED/)
   bullmq.server.pause()
@@ -199,5 +204,23 @@ test('a wrong password, a Redis that is away and one that does not answer give e
     expect(frozen.report).toMatch(/cannot be read: no answer within 8 s|Command timed out/)
   } finally {
     bullmq.server.resume()
+  }
+})
+
+test('what is no Redis is told', async () => {
+  const server = createServer((socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const port = address !== null && typeof address === 'object' ? address.port : 0
+  try {
+    const url = `redis://127.0.0.1:${port}`
+    expect(await runInProcess(['import', 'bullmq', '--redis-url', url])).toEqual({
+      exitCode: 1,
+      output: '',
+      report: `jadwal: ${url} cannot be read: what answers there is no Redis\n`,
+    })
+  } finally {
+    server.close()
   }
 })

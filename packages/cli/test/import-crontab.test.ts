@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { readScheduleFile, type ScheduleFile } from '@jadwal/domain'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { CASES, runCli, runNode } from './run-cli.ts'
+import { CASES, runCli, runNode, runUnread } from './run-cli.ts'
 
 function readSchedules(output: string): ScheduleFile['schedules'] {
   const read = readScheduleFile(parse(output))
@@ -38,6 +38,12 @@ test('a file that cannot be read is one message and exit code 1', async () => {
   const ended = await runCli(['import', 'crontab', 'nowhere.crontab'])
   expect(ended).toMatchObject({ exitCode: 1, output: '' })
   expect(ended.report).toMatch(/^jadwal: nowhere\.crontab cannot be read: ENOENT.*\n$/)
+})
+
+test('a reader that has seen enough is no error', async () => {
+  const ended = await runUnread(['import', 'crontab', '-'], '* * * * * /bin/true\n'.repeat(2_000))
+  expect(ended.exitCode).toBe(0)
+  expect(ended.report).toMatch(/^standard input: 2000 schedules taken over/)
 })
 
 test('the command starts from its own file', async () => {

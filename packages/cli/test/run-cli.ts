@@ -18,18 +18,24 @@ export async function runCli(args: string[], input = ''): Promise<Ended> {
   return await runNode(['--import', TSX, MAIN, ...args], input)
 }
 
-export async function runNode(args: string[], input = ''): Promise<Ended> {
+/** The same, but nobody reads what it writes to standard output. */
+export async function runUnread(args: string[], input: string): Promise<Ended> {
+  return await runNode(['--import', TSX, MAIN, ...args], input, { unread: true })
+}
+
+export async function runNode(args: string[], input = '', { unread = false } = {}): Promise<Ended> {
   const child = spawn(process.execPath, args, {
     cwd: CASES,
     env: { TZ: 'Asia/Jakarta' },
   })
+  if (unread) child.stdout.destroy()
   child.stdin.end(input)
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject)
     child.once('close', resolve)
   })
   const [output, report, exitCode] = await Promise.all([
-    text(child.stdout),
+    unread ? '' : text(child.stdout),
     text(child.stderr),
     ended,
   ])
