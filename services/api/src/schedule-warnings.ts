@@ -3,15 +3,17 @@ import {
   findScheduleDuration,
   listRecentDurations,
   type ScheduleDuration,
+  type ScheduleInForce,
 } from '@jadwal/db'
 import {
   cadenceIntervalMs,
   formatDuration,
   type PlannedSchedule,
   scheduleCadence,
-  type ScheduleId,
+  ScheduleId,
   type ScheduleSpec,
 } from '@jadwal/domain'
+import { readVersion } from './schedule-view.ts'
 
 /** Something about a schedule that somebody should look at. */
 export interface ScheduleWarning {
@@ -31,13 +33,11 @@ const WORST = 20
 /** Among so many of the latest runs, of whatever, those that take long are looked for. */
 const LOOKED_THROUGH = 20_000
 
-/** The warnings on one schedule in force. */
-export async function scheduleWarnings(
-  db: Db,
-  { id, name, spec }: { id: ScheduleId; name: string; spec: ScheduleSpec },
-): Promise<ScheduleWarning[]> {
-  const duration = await findScheduleDuration(db, id)
-  return duration ? durationWarnings(name, spec, duration) : []
+/** The warnings on one schedule in force; none on one that cannot be read. */
+export async function warningsOn(db: Db, schedule: ScheduleInForce): Promise<ScheduleWarning[]> {
+  const spec = readVersion(schedule)?.spec
+  if (!spec) return []
+  return lookClosely(db, { id: ScheduleId.parse(schedule.id), name: schedule.name, spec })
 }
 
 /** The schedules whose runs fill their interval most, of those that ran lately. */
@@ -57,8 +57,16 @@ export async function worstWarnings(
     .toSorted((a, b) => b.share - a.share)
     .slice(0, WORST)
   const warnings: ScheduleWarning[] = []
-  for (const candidate of candidates) warnings.push(...(await scheduleWarnings(db, candidate)))
+  for (const candidate of candidates) warnings.push(...(await lookClosely(db, candidate)))
   return warnings
+}
+
+async function lookClosely(
+  db: Db,
+  { id, name, spec }: { id: ScheduleId; name: string; spec: ScheduleSpec },
+): Promise<ScheduleWarning[]> {
+  const duration = await findScheduleDuration(db, id)
+  return duration ? durationWarnings(name, spec, duration) : []
 }
 
 function durationWarnings(

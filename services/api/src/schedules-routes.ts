@@ -11,6 +11,7 @@ import { ScheduleJobs } from './schedule-jobs.ts'
 import { scheduleProblem } from './schedule-problems.ts'
 import { readReason, readScheduleQuery } from './schedule-query.ts'
 import { scheduleViews } from './schedule-view.ts'
+import { warningsOn } from './schedule-warnings.ts'
 import { parseRequest } from './zod-problem.ts'
 
 /** Of one schedule or calendar. */
@@ -40,7 +41,10 @@ function listHandler({ db, clock }: ApiDeps): RequestHandler {
 
 function readHandler(deps: ApiDeps): RequestHandler {
   return async (req, res) => {
-    res.json(await viewSchedule(deps, await requireSchedule(deps, req.params['name'])))
+    const schedule = await requireSchedule(deps, req.params['name'])
+    const view = await viewSchedule(deps, schedule)
+    const warnings = await askHistory(() => warningsOn(deps.db, schedule))
+    res.json({ ...view, warnings })
   }
 }
 

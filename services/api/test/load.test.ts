@@ -149,6 +149,9 @@ test('schedules whose runs nearly fill their interval are warned of', async () =
     { schedule: 'slower', kind: 'duration-near-interval', p95Ms: 90_000, intervalMs: 60_000 },
     { schedule: 'slow', p95Ms: 48_000, runs: 10, message: expect.stringContaining('80 %') },
   ])
+  const own = async (name: string) => (await t.api.ask(`/api/v1/schedules/${name}`)).body.warnings
+  expect(await own('slow')).toEqual([warnings[1]])
+  expect(await own('quick')).toEqual([])
 })
 
 test('what would be too much is refused by name', async () => {
