@@ -114,8 +114,9 @@ export function legacyParts(member: string): {
   return { name: parts.join(':'), id, endDate, tz, suffix }
 }
 
-function isBare({ meta, job }: RepeatEntry): boolean {
-  return meta['ic'] === undefined && Object.keys(job).length === 0
+/** What has lost its job, or whose job has an id that can't be told. */
+function isBare({ meta, job, nextMs }: RepeatEntry): boolean {
+  return meta['ic'] === undefined && Object.keys(job).length === 0 && Number.isFinite(nextMs)
 }
 
 /** BullMQ scores delayed jobs by their time in ms, shifted by 12 bits. */

@@ -36,19 +36,23 @@ export function writeReport(report: ImportReport, json: boolean): string {
 
 function textReport({ title, noun, refused, toDo, taken, notes }: ImportReport): string {
   const sections = [
-    `${title}: ${count(taken.length, 'schedule')} taken over, ${count(refused.length, noun)} not.\n`,
+    `${oneLine(title)}: ${count(taken.length, 'schedule')} taken over, ${count(refused.length, noun)} not.\n`,
     section(
       'Not taken over',
-      refused.map(
-        (refusal) => `${at(refusal)}: ${shortened(refusal.text)}\n    ${oneLine(refusal.why)}`,
-      ),
+      refused.map(({ text, why, ...place }) => [`${at(place)}: ${shortened(text)}`, why]),
     ),
-    section('To do', toDo.map(said)),
+    section(
+      'To do',
+      toDo.map((remark) => [said(remark)]),
+    ),
     section(
       'Taken over',
-      taken.map((place) => `${at(place)}: ${place.schedule}`),
+      taken.map((place) => [`${at(place)}: ${place.schedule}`]),
     ),
-    section('What to know', notes.map(said)),
+    section(
+      'What to know',
+      notes.map((note) => [said(note)]),
+    ),
   ]
   return sections.filter((text) => text !== '').join('\n')
 }
@@ -64,22 +68,26 @@ function jsonReport({ title, refused, toDo, taken, notes }: ImportReport): unkno
 }
 
 function said(note: string | Remark): string {
-  return typeof note === 'string' ? note : `${at(note)}: ${oneLine(note.remark)}`
+  return typeof note === 'string' ? note : `${at(note)}: ${note.remark}`
 }
 
 function at({ source, line }: Place): string {
   return line === undefined ? source : `${source}:${line}`
 }
 
-function section(title: string, items: readonly string[]): string {
-  return items.length === 0 ? '' : `${title}:\n${items.map((item) => `  ${item}\n`).join('')}`
+/** Each item is a line, and what belongs to it below. */
+function section(title: string, items: readonly (readonly string[])[]): string {
+  const lines = items.flatMap(([first = '', ...below]) => [
+    `  ${oneLine(first)}\n`,
+    ...below.map((line) => `    ${oneLine(line)}\n`),
+  ])
+  return lines.length === 0 ? '' : `${title}:\n${lines.join('')}`
 }
 
 const MOST_TEXT = 200
 
 function shortened(text: string): string {
-  const line = oneLine(text)
-  return line.length > MOST_TEXT ? `${line.slice(0, MOST_TEXT - 1)}…` : line
+  return text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT - 1)}…` : text
 }
 
 /** A terminal must not be steered by what a file holds. */

@@ -18,6 +18,7 @@ export function readContainerEnv(
   for (const variable of container.maps('env')) {
     const name = variable.text('name')
     if (!name) throw variable.missing('name', 'such as LOG_LEVEL')
+    if (name === '__proto__') throw variable.wrong('name', 'is not kept')
     const value = variable.text('value')
     const from = variable.map('valueFrom')
     const secret = from?.map('secretKeyRef')

@@ -32,8 +32,11 @@ export function scheduleFileText({ comment, defaults, taken }: WrittenFile): str
 const NAME_DEPTH = 4
 
 function asComment(text: string): string {
-  return text
-    .split('\n')
-    .map((line) => ` ${line}`)
-    .join('\n')
+  return (
+    text
+      .split('\n')
+      // No character may end the comment, such as a lone carriage return.
+      .map((line) => ` ${line.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')}`)
+      .join('\n')
+  )
 }

@@ -77,3 +77,19 @@ test('a thousand schedulers are read, each once', async () => {
   await pipeline.exec()
   expect(new Set((await bullmq.take()).schedules.map(({ name }) => name)).size).toBe(1_000)
 })
+
+test('an id writes nothing into the file but its name', async () => {
+  await bullmq.addScheduler('a\r\nprune: true\r# \u001B[2J', { every: '60000' })
+  const { schedules, report } = await bullmq.take()
+  expect(schedules.map(({ name }) => name)).toEqual(['q.a-prune-true-2-j'])
+  expect(report).not.toContain('\u001B')
+})
+
+test('an entry that is due never, or at no time at all, is no trouble', async () => {
+  await bullmq.redis.zadd('bull:q:repeat', 'inf', 'old::::5000')
+  await bullmq.addScheduler('one', { every: '60000' }, -1.5)
+  await bullmq.redis.set('bull:q:repeat:old::::5000', 'not a hash')
+  const { schedules } = await bullmq.take()
+  expect(schedules).toMatchObject([{ name: 'q.old' }, { name: 'q.one' }])
+  expect(schedules.map(({ offset }) => offset)).toEqual([undefined, undefined])
+})
