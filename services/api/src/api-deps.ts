@@ -1,6 +1,6 @@
 import type { Db } from '@jadwal/db'
 import type { Clock } from '@jadwal/domain'
-import type { Producer } from '@jadwal/queue'
+import type { Producer, Trigger } from '@jadwal/queue'
 import type { Logger, ReadyCheck } from '@jadwal/runtime'
 import type { RequestHandler } from 'express'
 import type { Redis } from 'ioredis'
@@ -12,6 +12,7 @@ export interface ApiDeps {
   prefix: string
   db: Db
   producer: Producer
+  trigger: Trigger
   snapshots: QueueSnapshots
   clock: Clock
   log: Logger

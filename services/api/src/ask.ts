@@ -1,13 +1,18 @@
-import { isRedisTrouble } from '@jadwal/queue'
+import { isRedisError, isRedisTrouble, TryLaterError } from '@jadwal/queue'
 import { isPostgresTrouble } from './postgres-trouble.ts'
 import { Problem } from './problem.ts'
 
-/** Does something with Redis. Throws a `Problem` when Redis is away. */
+const FULL: ReadonlySet<string> = new Set(['OOM', 'EXECABORT'])
+
+/** Does something with Redis. Throws a `Problem` when Redis is away, and `TryLaterError` when it is full. */
 export async function askRedis<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    throw error instanceof Error && isRedisTrouble(error) ? redisAway(error) : error
+    if (!(error instanceof Error)) throw error
+    if (isRedisError(error, FULL))
+      throw new TryLaterError('Redis is full: try again later', { cause: error })
+    throw isRedisTrouble(error) ? redisAway(error) : error
   }
 }
 

@@ -62,11 +62,18 @@ function isPage(req: Request): boolean {
 
 /**
  * Without a token, only the machine itself may ask. A page of another site that points its own name
- * to 127.0.0.1 would be let in by the address, so the name is looked at.
+ * to 127.0.0.1 would be let in by the address, so the name is looked at; and one that makes a browser
+ * act names itself as the origin.
  */
 const refuseForeignNames: RequestHandler = (req, _res, next) => {
-  if (isLoopback((req.headers.host ?? '').replace(/:\d+$/, ''))) return next()
-  throw new Problem('forbidden', {
-    detail: 'JADWAL_AUTH=off answers only to localhost, 127.0.0.1 and [::1].',
-  })
+  const { host = '', origin } = req.headers
+  if (!isLoopback(host.replace(/:\d+$/, ''))) {
+    throw new Problem('forbidden', {
+      detail: 'JADWAL_AUTH=off answers only to localhost, 127.0.0.1 and [::1].',
+    })
+  }
+  const isReading = req.method === 'GET' || req.method === 'HEAD'
+  if (isReading || origin === undefined || origin.replace(/^https?:\/\//, '') === host)
+    return next()
+  throw new Problem('forbidden', { detail: `A page of ${origin} may change nothing here.` })
 }

@@ -6,10 +6,15 @@ import { type FieldError, Problem } from './problem.ts'
 const LONGEST_DELAY_MS = 5 * 366 * DAY
 const DEEPEST = 200
 
+/** What a run is given: anything that JSON can hold, as deep as its readers have stack for. */
+export const Payload = z.unknown().refine((payload) => !isDeeperThan(payload, DEEPEST), {
+  error: `must not be nested deeper than ${DEEPEST} levels`,
+})
+
 /** The body of `POST /api/v1/runs`. */
 export const EnqueueRequest = z.strictObject({
   job: z.string('must be the name of a job'),
-  payload: z.unknown().default({}),
+  payload: Payload.default({}),
   delayMs: z
     .int('must be a whole number of milliseconds')
     .min(0, 'must not be negative')
@@ -39,8 +44,6 @@ export function checkTogether(request: EnqueueRequest, nowMs: number): void {
     errors.push({ field: 'runAt', message: 'cannot go with delayMs: give one of them' })
   if (request.runAt !== undefined && request.runAt.getTime() - nowMs > LONGEST_DELAY_MS)
     errors.push({ field: 'runAt', message: 'must be within 5 years' })
-  if (isDeeperThan(request.payload, DEEPEST))
-    errors.push({ field: 'payload', message: `must not be nested deeper than ${DEEPEST} levels` })
   if (errors.length === 0) return
   const detail = errors.map(({ field, message }) => `${field} ${message}`).join('; ')
   throw new Problem('bad-request', { detail, errors })

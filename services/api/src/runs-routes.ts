@@ -1,14 +1,15 @@
-import { listRuns, runView } from '@jadwal/db'
-import { PayloadCheck } from '@jadwal/queue'
+import { listRuns, type RunView, runView } from '@jadwal/db'
+import { isEnded } from '@jadwal/domain'
+import { cancelRun } from '@jadwal/queue'
 import type { RequestHandler, Router } from 'express'
 import { z } from 'zod'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory, askRedis } from './ask.ts'
-import { Catalogue } from './catalogue.ts'
 import { endpoint } from './endpoint.ts'
-import { checkTogether, EnqueueRequest, findJob } from './enqueue-request.ts'
+import { checkTogether, EnqueueRequest } from './enqueue-request.ts'
+import { JobCheck } from './job-check.ts'
 import { jsonBody } from './json-body.ts'
-import { type FieldError, Problem } from './problem.ts'
+import { Problem } from './problem.ts'
 import { readRun } from './read-run.ts'
 import { readRunQuery } from './run-query.ts'
 import { parseRequest } from './zod-problem.ts'
@@ -23,17 +24,15 @@ export function addRunsRoutes(router: Router, deps: ApiDeps): void {
     post: [...jsonBody(LARGEST_BODY), enqueueHandler(deps)],
   })
   endpoint(router, '/runs/:id', { get: readHandler(deps) })
+  endpoint(router, '/runs/:id/cancel', { post: cancelHandler(deps) })
 }
 
 function enqueueHandler({ redis, prefix, producer, clock }: ApiDeps): RequestHandler {
-  const payloads = new PayloadCheck()
-  const catalogue = new Catalogue({ redis, prefix, clock })
+  const jobs = new JobCheck({ redis, prefix, clock })
   return async (req, res) => {
     const request = parseRequest(EnqueueRequest, req.body, 'body')
     checkTogether(request, clock.now().getTime())
-    const job = findJob(await askRedis(() => catalogue.with(request.job)), request.job)
-    const errors = payloads.problems(job, request.payload)
-    if (errors.length > 0) throw invalidPayload(job.name, errors)
+    const job = await jobs.accept(request.job, request.payload)
     const { delayMs, runAt, priority, attempts } = request
     const id = await producer.enqueue(job, request.payload, {
       ...(delayMs === undefined ? {} : { delayMs }),
@@ -58,17 +57,33 @@ function listHandler({ db }: ApiDeps): RequestHandler {
 
 function readHandler(deps: ApiDeps): RequestHandler {
   return async (req, res) => {
-    const id = z.uuid().safeParse(req.params['id']).data?.toLowerCase()
-    const run = id === undefined ? undefined : await readRun(deps, id)
-    if (!run) throw new Problem('not-found', { detail: 'There is no run with this id.' })
-    res.json(run)
+    res.json(await requireRun(deps, req.params['id']))
   }
 }
 
-function invalidPayload(job: string, errors: readonly FieldError[]): Problem {
-  const said = errors.map(({ field, message }) => `${field} ${message}`).join('; ')
-  return new Problem('invalid-payload', {
-    detail: `The payload does not fit ${job}: ${said}`,
-    errors,
-  })
+/** A run that waits has ended with the answer; one that runs is told to, and its worker ends it. */
+function cancelHandler(deps: ApiDeps): RequestHandler {
+  const { redis, prefix, clock } = deps
+  return async (req, res) => {
+    const { id, queue, state } = await requireRun(deps, req.params['id'])
+    if (isEnded(state)) throw ended(`The run has ended before: it is ${state}.`)
+    const nowIso = clock.now().toISOString()
+    const cancelled = await askRedis(() =>
+      cancelRun({ redis, prefix, nowIso }, { queue, id }, 'cancelled'),
+    )
+    if (cancelled === 'gone') throw ended('The run has just ended.')
+    res.status(202).location(`/api/v1/runs/${id}`).json({ id, state: cancelled })
+  }
+}
+
+function ended(detail: string): Problem {
+  return new Problem('run-ended', { detail })
+}
+
+/** Throws a `Problem` when there is no such run. */
+async function requireRun(deps: ApiDeps, given: unknown): Promise<RunView> {
+  const id = z.uuid().safeParse(given).data?.toLowerCase()
+  const run = id === undefined ? undefined : await readRun(deps, id)
+  if (!run) throw new Problem('not-found', { detail: 'There is no run with this id.' })
+  return run
 }

@@ -1,6 +1,12 @@
 import { createServer } from 'node:http'
 import { askPostgres, openDatabase } from '@jadwal/db'
-import { createProducer, openRedis, producerConnection, redisReady } from '@jadwal/queue'
+import {
+  createProducer,
+  createTrigger,
+  openRedis,
+  producerConnection,
+  redisReady,
+} from '@jadwal/queue'
 import {
   Lifecycle,
   listen,
@@ -31,6 +37,8 @@ export async function startApi(config: ApiConfig, context: ServiceContext): Prom
   lifecycle.onClose('redis', () => redis.disconnect())
   const producer = createProducer({ url: redisUrl, prefix, onError: onRedisError, clock })
   lifecycle.onClose('producer', () => producer.close())
+  const trigger = createTrigger({ redis, prefix, clock, onError: onRedisError })
+  lifecycle.onClose('trigger', () => trigger.close())
   const onError = rateLimitedErrors(log, 'postgres connection failed')
   const db = openDatabase({
     ...database,
@@ -70,6 +78,7 @@ export async function startApi(config: ApiConfig, context: ServiceContext): Prom
       prefix,
       db,
       producer,
+      trigger,
       snapshots,
       clock,
       log,

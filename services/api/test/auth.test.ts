@@ -121,6 +121,17 @@ describe('who may come in', () => {
     })
     expect(status).toBe(403)
   })
+
+  test('in an open api, no page of another site can make a browser act', async () => {
+    await using api = await setupApi({ JADWAL_AUTH: 'off', JADWAL_ADMIN_TOKEN: '' })
+    const statusFrom = async (origin: string): Promise<number> => {
+      const headers = { authorization: '', origin }
+      return (await api.ask('/api/v1/leader/step-down', { method: 'POST', headers })).status
+    }
+    for (const origin of ['https://evil.example', 'http://localhost:1', 'null'])
+      expect(await statusFrom(origin)).toBe(403)
+    expect(await statusFrom(api.url)).toBe(409)
+  })
 })
 
 describe('the environment', () => {

@@ -73,6 +73,7 @@ describe('without Redis', () => {
   test('that is nearly full, runs are turned away until there is room', async () => {
     await using redis = await startTestRedis({ appendonly: 'no' })
     await using api = await setup({ REDIS_URL: redis.url })
+    const waiting = (await api.post(RUN)).body.id
     const used = Number(/used_memory:(\d+)/.exec(await api.redis.info('memory'))?.[1])
     await api.redis.config('SET', 'maxmemory', Math.round(used * 1.3))
     await eventually(async () => {
@@ -81,6 +82,9 @@ describe('without Redis', () => {
       expect(refused.body.type).toBe('urn:jadwal:problem:try-later')
       expect(refused.headers.get('retry-after')).toBe('10')
     })
+    await api.redis.config('SET', 'maxmemory', 1)
+    const cancelled = await api.ask(`/api/v1/runs/${waiting}/cancel`, { method: 'POST' })
+    expect(cancelled.body).toMatchObject({ status: 503, type: 'urn:jadwal:problem:try-later' })
     await api.redis.config('SET', 'maxmemory', used * 10)
     await eventually(async () => expect((await api.post(RUN)).status).toBe(202))
   })

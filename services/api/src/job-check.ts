@@ -1,0 +1,33 @@
+import type { Clock, JobDescription } from '@jadwal/domain'
+import { PayloadCheck } from '@jadwal/queue'
+import type { Redis } from 'ioredis'
+import { askRedis } from './ask.ts'
+import { Catalogue } from './catalogue.ts'
+import { findJob } from './enqueue-request.ts'
+import { type FieldError, Problem } from './problem.ts'
+
+/** Looks whether there is a job, and whether a payload is one for it. */
+export class JobCheck {
+  readonly #catalogue: Catalogue
+  readonly #payloads = new PayloadCheck()
+
+  constructor(deps: { redis: Redis; prefix: string; clock: Pick<Clock, 'monotonicMs'> }) {
+    this.#catalogue = new Catalogue(deps)
+  }
+
+  /** The job of that name. Throws a `Problem` when there is none, or the payload does not fit it. */
+  async accept(name: string, payload: unknown): Promise<JobDescription> {
+    const job = findJob(await askRedis(() => this.#catalogue.with(name)), name)
+    const errors = this.#payloads.problems(job, payload)
+    if (errors.length > 0) throw invalidPayload(job.name, errors)
+    return job
+  }
+}
+
+function invalidPayload(job: string, errors: readonly FieldError[]): Problem {
+  const said = errors.map(({ field, message }) => `${field} ${message}`).join('; ')
+  return new Problem('invalid-payload', {
+    detail: `The payload does not fit ${job}: ${said}`,
+    errors,
+  })
+}

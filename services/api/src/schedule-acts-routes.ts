@@ -1,0 +1,78 @@
+import { findSchedule } from '@jadwal/db'
+import { OverlapPolicy, ScheduleId, ScheduleName, ScheduleSpec } from '@jadwal/domain'
+import type { RequestHandler, Router } from 'express'
+import { z } from 'zod'
+import type { ApiDeps } from './api-deps.ts'
+import { askHistory } from './ask.ts'
+import { endpoint } from './endpoint.ts'
+import { Payload } from './enqueue-request.ts'
+import { JobCheck } from './job-check.ts'
+import { optionalJsonBody } from './json-body.ts'
+import { Problem } from './problem.ts'
+import { parseRequest } from './zod-problem.ts'
+
+/** Twice the largest payload: JSON may be written wider than it is counted. */
+const LARGEST_BODY = '1mb'
+
+const TriggerRequest = z.strictObject({
+  payload: Payload.optional(),
+  overlap: z
+    .enum(OverlapPolicy.options, `must be one of ${OverlapPolicy.options.join(', ')}`)
+    .optional(),
+})
+
+/** `/schedules/{name}/trigger`: what somebody does with a schedule by hand. */
+export function addScheduleActsRoutes(router: Router, deps: ApiDeps): void {
+  endpoint(router, '/schedules/:name/trigger', {
+    post: [...optionalJsonBody(LARGEST_BODY), triggerHandler(deps)],
+  })
+}
+
+/**
+ * A paused schedule can be triggered, and one before its start or after its end: who does so means it.
+ * Only shadow mode promises that nothing is executed.
+ */
+function triggerHandler(deps: ApiDeps): RequestHandler {
+  const jobs = new JobCheck(deps)
+  return async (req, res) => {
+    const request = parseRequest(TriggerRequest, req.body ?? {}, 'body')
+    const { id, name, spec } = await requireSchedule(deps, req.params['name'])
+    if (spec.mode === 'shadow') throw inShadow(name)
+    const payload = request.payload === undefined ? spec.payload : request.payload
+    const result = await deps.trigger.run({
+      schedule: { id, name },
+      job: await jobs.accept(spec.job, payload),
+      spec,
+      payload,
+      overlap: request.overlap ?? spec.overlap,
+    })
+    if (!result.triggered) throw unfinished(name, result.unfinished)
+    res.status(202).location(`/api/v1/runs/${result.id}`).json({ id: result.id, state: 'queued' })
+  }
+}
+
+async function requireSchedule(
+  { db }: ApiDeps,
+  given: unknown,
+): Promise<{ id: ScheduleId; name: string; spec: ScheduleSpec }> {
+  const known = ScheduleName.safeParse(given)
+  const schedule = known.success ? await askHistory(() => findSchedule(db, known.data)) : undefined
+  if (!schedule)
+    throw new Problem('not-found', { detail: `There is no schedule "${String(given)}".` })
+  return {
+    id: ScheduleId.parse(schedule.id),
+    name: schedule.name,
+    spec: ScheduleSpec.parse(schedule.spec),
+  }
+}
+
+function inShadow(name: string): Problem {
+  return new Problem('shadow', {
+    detail: `${name} is in shadow mode: none of its runs is executed. Set "mode: live" first, or enqueue a run of its job.`,
+  })
+}
+
+function unfinished(name: string, runId: string): Problem {
+  const detail = `The run ${runId} of ${name} is unfinished, and the overlap policy is skip. Ask with another "overlap", such as allow or queue-latest, or wait.`
+  return new Problem('overlap', { detail, more: { runId } })
+}
