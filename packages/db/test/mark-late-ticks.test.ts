@@ -11,6 +11,8 @@ import { after, lines, NOON, runFact, runId } from './facts.ts'
 const SCHEDULE = { schedule_id: randomUUID(), schedule: 'nightly', tick_at: NOON.toISOString() }
 const DUE = after(10)
 
+const refuse = () => Promise.reject(new Error('Redis is away'))
+
 async function setup() {
   const database = await createTestDatabase(inject('postgresUrl'))
   onTestFinished(() => database[Symbol.asyncDispose]())
@@ -103,7 +105,6 @@ test('a tick that could not be announced is not marked', async () => {
   const { db, record, mark } = await setup()
   const id = await record({ state: 'running' })
   const at = new Date(after(12))
-  const refuse = () => Promise.reject(new Error('Redis is away'))
   await expect(markLateTicks(db, { before: at, now: at, limit: 10 }, refuse)).rejects.toThrow(
     'Redis is away',
   )

@@ -58,6 +58,7 @@ async function setup(url = server.url) {
     ...bench,
     schedule,
     running,
+    facts: () => bench.facts(),
     trigger: (request: Partial<TriggerRequest> = {}) =>
       trigger.run({
         schedule,
@@ -68,7 +69,7 @@ async function setup(url = server.url) {
         ...request,
       }),
     /** Fires the only tick of the schedule. */
-    async tick(overlap: OverlapPolicy): Promise<RunId> {
+    tick: async (overlap: OverlapPolicy): Promise<RunId> => {
       const id = tickRunId(schedule.id, TICK)
       const run = {
         id,
@@ -87,7 +88,7 @@ async function setup(url = server.url) {
     },
     /** A worker whose attempts go on until \`end\` is called. */
     work: () => bench.work((run) => new Promise((resolve) => void running.set(run.id, resolve))),
-    end(id: string, end: RunEnd = { kind: 'succeeded' }): void {
+    end: (id: string, end: RunEnd = { kind: 'succeeded' }): void => {
       running.get(id)?.(end)
       running.delete(id)
     },
@@ -155,11 +156,13 @@ test('a triggered run stands in the way of a tick', async () => {
 })
 
 test('with allow, a triggered run starts beside the others', async () => {
-  const { trigger, tick, work, isRunning } = await setup()
+  const { trigger, tick, work, isRunning, running } = await setup()
   work()
   const first = await tick('skip')
   await isRunning(first)
-  await isRunning(await triggered(trigger({ overlap: 'allow' })))
+  const second = await triggered(trigger({ overlap: 'allow' }))
+  await isRunning(second)
+  expect([...running.keys()]).toEqual([first, second])
 })
 
 test('with queue-latest, a triggered run waits, and a tick takes its place', async () => {
