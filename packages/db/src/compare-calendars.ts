@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from 'node:util'
+import { diffSpecs } from '@jadwal/domain'
 import type { Kysely } from 'kysely'
 import type { Database, ScheduleSource } from './database.ts'
 import type { CalendarTable } from './given-schedules.ts'
@@ -46,7 +46,7 @@ function judge(
     const stored = before.get(name)
     if (!stored) outcomes.added.push(name)
     else if (stored.source !== source) outcomes.foreign.push(name)
-    else if (isDeepStrictEqual(stored.spec, input)) outcomes.unchanged.push(name)
+    else if (diffSpecs(stored.spec, input).length === 0) outcomes.unchanged.push(name)
     else outcomes.changed.push(name)
   }
   return outcomes

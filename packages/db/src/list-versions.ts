@@ -4,6 +4,9 @@ import type { Database } from './database.ts'
 import { type Page, pageLimit, type PageRequest } from './page.ts'
 import type { VersionContent } from './schedule-change.ts'
 
+/** The largest integer of Postgres. */
+const LAST = 2 ** 31 - 1
+
 /** What a schedule said over a time, and what the version before had said. */
 export interface RecordedVersion {
   version: number
@@ -28,10 +31,7 @@ export async function listVersions(
   page: PageRequest,
 ): Promise<Page<RecordedVersion> | undefined> {
   const limit = pageLimit(page)
-  const before =
-    page.cursor === undefined
-      ? Number.MAX_SAFE_INTEGER
-      : Number(decodeCursor(page.cursor, /^\d{1,9}$/))
+  const before = page.cursor === undefined ? LAST : Number(decodeCursor(page.cursor, /^\d{1,9}$/))
   const schedule = await db
     .selectFrom('schedules')
     .select('id')

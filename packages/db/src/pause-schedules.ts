@@ -35,8 +35,10 @@ export async function pauseSchedules(
     await endCurrent(tx, id, { mark, author })
     await sql`
       INSERT INTO ${sql.table('schedule_pauses')} (schedule_id, from_at, until_at, reason, author)
-      VALUES (${id}, ${mark.instant}, greatest(${until}::timestamptz, ${mark.instant}::timestamptz),
-        ${reason}, ${author})`.execute(tx)
+      VALUES (${id}, ${mark.instant}, CASE WHEN ${until}::timestamptz IS NOT NULL
+        THEN greatest(${until}::timestamptz, ${mark.instant}::timestamptz) END, ${reason}, ${author})`.execute(
+      tx,
+    )
     return 'done'
   })
 }

@@ -1,10 +1,10 @@
-import { applySchedules, type Db } from '@jadwal/db'
+import { applySchedules, ChangeRefusedError, type Db } from '@jadwal/db'
 import { keys } from '@jadwal/queue'
 import type { Logger } from '@jadwal/runtime'
 import { sleep } from '@jadwal/runtime'
 import type { Redis } from 'ioredis'
 import type { Catalogue } from './catalogue.ts'
-import { checkAgainstCatalogue, loadScheduleFile, unknownJobs } from './schedule-file.ts'
+import { checkAgainstCatalogue, loadScheduleFile, unknownJobs, wrong } from './schedule-file.ts'
 
 /** How long a start waits for workers that start at the same time to publish their jobs. */
 const FIRST_JOBS_MS = 20_000
@@ -34,22 +34,25 @@ export async function applyScheduleFile(deps: ApplyDeps, path: string): Promise<
 
   const applied = await applySchedules(db, {
     schedules: file.schedules,
+    calendars: file.calendars,
     prune: file.prune,
     source: 'file',
     author: `file ${path}`,
+  }).catch((error: unknown) => {
+    throw error instanceof ChangeRefusedError ? wrong(path, error.problems) : error
   })
-  const { added, changed, removed, foreign, unchanged } = applied
+  const { added, changed, removed, foreign, unchanged, calendars } = applied
   log.info(
-    { file: path, added, changed, removed, unchanged: unchanged.length },
+    { file: path, added, changed, removed, unchanged: unchanged.length, calendars },
     'schedule file applied',
   )
   if (added.length + changed.length + removed.length > 0) {
     await redis.publish(keys.schedulesChangedChannel(prefix), 'changed')
   }
-  if (foreign.length > 0)
+  if (foreign.length + calendars.foreign.length > 0)
     log.warn(
-      { schedules: foreign },
-      'schedules of the same name were made elsewhere and left alone',
+      { schedules: foreign, calendars: calendars.foreign },
+      'schedules or calendars of the same name were made elsewhere and left alone',
     )
 }
 
