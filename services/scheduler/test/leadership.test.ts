@@ -68,3 +68,24 @@ test('the time of standing back counts from when the lease was last seen free', 
   wrong.clock.advance(LEASE_MS + 1_001)
   expect(leads(await wrong.candidate.stand())).toBe(true)
 })
+
+test('one that stands back lets another lead first, and leads when the time for that is over', async () => {
+  const { candidate } = await setup()
+  const [a, b] = [await candidate('a', 0), await candidate('b', 0)]
+  a.candidate.standBack()
+  a.clock.advance(LEASE_MS)
+  expect(leads(await a.candidate.stand())).toBe(false)
+  a.clock.advance(1_001)
+  expect(leads(await a.candidate.stand())).toBe(true)
+  expect(leads(await b.candidate.stand())).toBe(false)
+})
+
+test('it stands back no longer once another has led', async () => {
+  const { candidate } = await setup()
+  const [a, b] = [await candidate('a', 0), await candidate('b', 0)]
+  a.candidate.standBack()
+  await b.candidate.stand()
+  expect(leads(await a.candidate.stand())).toBe(false)
+  await b.lease.release(NOW)
+  expect(leads(await a.candidate.stand())).toBe(true)
+})
