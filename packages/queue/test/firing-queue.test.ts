@@ -241,3 +241,16 @@ test('a schedule that moves away is closed to leaders that do not know of it', a
   await queue.fire({ reign, nowIso: NOW, scheduleIds: [id], plan })
   expect(seen).toEqual([{ ms: TICK, moved: true }])
 })
+
+test('what was prepared for a last tick that has changed since is not carried out', async () => {
+  const { open, messages } = await setup()
+  const [queue, id] = [await open(), newSchedule()]
+  const reign = { term: 7, trusted }
+  await queue.claim(reign)
+  const request = { reign, nowIso: NOW, scheduleIds: [id], plan: once(TICK) }
+  const prepared = await queue.prepare(request, [null])
+  expect((await queue.fire({ ...request, prepared })).status).toBe('fired')
+  const late = await queue.prepare(request, [null])
+  expect((await queue.fire({ ...request, prepared: late })).status).toBe('aborted')
+  expect(await messages.getJobCounts('waiting')).toEqual({ waiting: 1 })
+})

@@ -1,29 +1,8 @@
-import {
-  decideTicks,
-  type Pause,
-  type Schedule,
-  type ScheduleId,
-  type ScheduleSpec,
-  type Verdict,
-} from '@jadwal/domain'
+import { decideTicks, type Schedule, type Verdict } from '@jadwal/domain'
 import type { LastTick, TickPlan } from '@jadwal/queue'
+import type { PlanContext, SkippedRow, Subject } from './plan-context.ts'
 import { plannedRun } from './planned-run.ts'
-import { extended, skipFact, type SkippedRow } from './skipped-row.ts'
-
-export interface PlanContext {
-  nowMs: number
-  nowIso: string
-  term: number
-  queue: string
-  /** The queue of a job; undefined when no worker ever served it. */
-  queueOf: (job: string) => string | undefined
-  /** The pauses that hold for every schedule. */
-  pauses: readonly Pause[]
-  /** At most so many runs; what is owed beyond comes the next time. */
-  maxRuns: number
-  /** The row that the last ticks decided went into, when they were skipped. */
-  row?: SkippedRow | undefined
-}
+import { extended, skipFact } from './skipped-row.ts'
 
 export interface SchedulePlan {
   /** Absent when nothing is owed to this queue. */
@@ -36,13 +15,6 @@ export interface SchedulePlan {
   unknownJob?: string
   /** The row that the plan's last ticks go into, when they are skipped. */
   row?: SkippedRow | undefined
-}
-
-/** What a verdict is about. */
-export interface Subject {
-  schedule: { id: ScheduleId; name: string }
-  spec: ScheduleSpec
-  context: PlanContext
 }
 
 /**

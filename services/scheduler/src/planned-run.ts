@@ -1,6 +1,6 @@
 import { jitterMs, type RunFact, tickRunId } from '@jadwal/domain'
 import { type PlannedRun, runMessageOptions } from '@jadwal/queue'
-import type { Subject } from './plan-ticks.ts'
+import type { Subject } from './plan-context.ts'
 
 /** The run that a tick gets: its message and, but for its state, its fact. */
 export function plannedRun(tickAtMs: number, { schedule, spec, context }: Subject): PlannedRun {

@@ -1,8 +1,5 @@
 import { DAY, revision, type RunFact, type SkippedRange, tickRunId } from '@jadwal/domain'
-import type { Subject } from './plan-ticks.ts'
-
-/** A row of the history for ticks in a row that got no run for one reason. */
-export type SkippedRow = Omit<SkippedRange, 'verdict'>
+import type { SkippedRow, Subject } from './plan-context.ts'
 
 /**
  * The row that skipped ticks go into: the one before, if they follow on it for the same reason within

@@ -1,166 +1,11 @@
-import { randomUUID } from 'node:crypto'
-import {
-  applySchedules,
-  type BackfillRow,
-  changeBackfillState,
-  findBackfill,
-  insertBackfill,
-  recordFacts,
-} from '@jadwal/db'
-import {
-  backfillRunId,
-  MINUTE,
-  type RunFact,
-  ScheduleId,
-  type ScheduleSpecInput,
-  systemClock,
-  tickRunId,
-} from '@jadwal/domain'
-import { keys, publishCatalogue, RedisClock } from '@jadwal/queue'
-import { createLogger } from '@jadwal/runtime'
-import { createTestDatabase } from '@jadwal/testkit'
-import { Queue } from 'bullmq'
-import { Redis } from 'ioredis'
-import { expect, inject, onTestFinished, test } from 'vitest'
-import { Backfills } from '../src/backfills.ts'
-import { Catalogue } from '../src/catalogue.ts'
-import { FiringQueues } from '../src/firing-queues.ts'
-import { ScheduleBook } from '../src/schedule-book.ts'
-
-const FROM = Date.parse('2026-09-01T10:00:00Z')
-const at = (minutes: number): Date => new Date(FROM + minutes * MINUTE)
-
-async function setup() {
-  const prefix = `backfill-${randomUUID()}`
-  const url = inject('redisUrl')
-  const redis = new Redis(url)
-  const options = { url, prefix, commandTimeoutMs: 5_000, onError: () => {} }
-  const queues = new FiringQueues(redis, options)
-  const database = await createTestDatabase(inject('postgresUrl'))
-  const bull = new Queue('reports', {
-    connection: redis,
-    prefix: keys.bullPrefix(prefix, 'reports'),
-    skipMetasUpdate: true,
-  })
-  onTestFinished(async () => {
-    await bull.close()
-    await queues.close()
-    redis.disconnect()
-    await database[Symbol.asyncDispose]()
-  })
-  const { db } = database
-  const redisClock = new RedisClock(redis, systemClock)
-  await redisClock.measure()
-  const backoff = { type: 'exponential' as const, delayMs: 1, maxDelayMs: 1, jitter: 0 }
-  await publishCatalogue(redis, prefix, [
-    { name: 'report', queue: 'reports', attempts: 3, backoff, timeoutMs: 1_000, payloadSchema: {} },
-  ])
-  const catalogue = new Catalogue()
-  await catalogue.refresh(redis, prefix)
-  const book = new ScheduleBook()
-  const input = { job: 'report', every: '1m' }
-  await applySchedules(db, {
-    schedules: [{ name: 'hourly', input }],
-    prune: false,
-    source: 'api',
-    author: 'test',
-  })
-  const { id } = await db.selectFrom('schedules').select('id').executeTakeFirstOrThrow()
-  const scheduleId = ScheduleId.parse(id)
-  const log = createLogger('scheduler', 'silent', 'test')
-  const lead = (term: number): Backfills =>
-    new Backfills(
-      {
-        db,
-        redis,
-        redisClock,
-        prefix,
-        catalogue,
-        book,
-        queues,
-        log,
-        redisIsFull: () => false,
-      },
-      { term, trusted: () => true },
-    )
-  const backfill = async (
-    fields: Partial<BackfillRow> = {},
-    rule: Partial<ScheduleSpecInput> = {},
-  ): Promise<string> => {
-    const id = randomUUID()
-    await insertBackfill(db, {
-      id,
-      schedule_id: scheduleId,
-      from_at: at(0),
-      until_at: at(10),
-      state: 'running',
-      all_ticks: false,
-      rate: null,
-      concurrency: 4,
-      queue: 'reports',
-      ticks: 10,
-      author: 'test',
-      created_at: new Date(redisClock.nowMs()),
-      ...fields,
-      spec: JSON.stringify({ ...input, ...rule }),
-      calendars: JSON.stringify(fields.calendars ?? {}),
-    })
-    return id
-  }
-  /** Takes the runs that wait out of the queue, as if workers had done them. */
-  const finish = async (backfillId: string): Promise<number[]> => {
-    const ticks: number[] = []
-    for (const message of await bull.getJobs(['prioritized', 'waiting'])) {
-      const { schedule } = message.data as { schedule: { tickAt: string; backfillId: string } }
-      expect(schedule.backfillId).toBe(backfillId)
-      ticks.push((Date.parse(schedule.tickAt) - FROM) / MINUTE)
-      await redis.srem(keys.unfinishedKey(prefix, 'reports', backfillId), String(message.id))
-      await message.remove()
-    }
-    return ticks.toSorted((a, b) => a - b)
-  }
-  const succeeded = async (minutes: number): Promise<void> => {
-    const tick = at(minutes).toISOString()
-    const fact: RunFact = {
-      kind: 'run',
-      id: tickRunId(scheduleId, at(minutes).getTime()),
-      revision: 13,
-      state: 'succeeded',
-      job: 'report',
-      queue: 'reports',
-      schedule_id: scheduleId,
-      schedule: 'hourly',
-      tick_at: tick,
-      payload: {},
-      enqueued_at: tick,
-      attempt: 1,
-      finished_at: tick,
-    }
-    await recordFacts(db, [JSON.stringify(fact)])
-  }
-  const state = async (id: string) => {
-    const { state, enqueued, skipped, problem } = (await findBackfill(db, id)) ?? {}
-    return { state, enqueued, skipped, problem }
-  }
-  const lastTicks = () => redis.hgetall(keys.lastTicksKey(prefix, 'reports'))
-  return {
-    lead,
-    backfill,
-    finish,
-    succeeded,
-    state,
-    db,
-    redis,
-    prefix,
-    book,
-    catalogue,
-    lastTicks,
-    bull,
-  }
-}
+import { changeBackfillState, findBackfill, recordFacts } from '@jadwal/db'
+import { backfillRunId, type RunFact } from '@jadwal/domain'
+import { keys, publishCatalogue } from '@jadwal/queue'
+import { expect, test } from 'vitest'
+import { at, setupBackfills } from './setup-backfills.ts'
 
 test('makes a run for each tick that has no success, no more at a time than it may, and is done after the last', async () => {
-  const { lead, backfill, finish, succeeded, state, lastTicks } = await setup()
+  const { lead, backfill, finish, succeeded, state, lastTicks } = await setupBackfills()
   await succeeded(2)
   await succeeded(3)
   const id = await backfill()
@@ -177,7 +22,7 @@ test('makes a run for each tick that has no success, no more at a time than it m
 })
 
 test('with all, ticks that succeeded get a run too', async () => {
-  const { lead, backfill, finish, succeeded } = await setup()
+  const { lead, backfill, finish, succeeded } = await setupBackfills()
   await succeeded(2)
   const id = await backfill({ all_ticks: true, concurrency: 100 })
   await lead(1).round()
@@ -185,7 +30,7 @@ test('with all, ticks that succeeded get a run too', async () => {
 })
 
 test('a success of an earlier backfill counts', async () => {
-  const { lead, backfill, finish, db } = await setup()
+  const { lead, backfill, finish, db } = await setupBackfills()
   const first = await backfill({ concurrency: 2 })
   await lead(1).round()
   expect(await finish(first)).toEqual([0, 1])
@@ -214,7 +59,7 @@ test('a success of an earlier backfill counts', async () => {
 })
 
 test('a leader that takes over goes on where the other was, also before Postgres was told', async () => {
-  const { lead, backfill, finish, state, db } = await setup()
+  const { lead, backfill, finish, state, db } = await setupBackfills()
   const id = await backfill()
   await lead(1).round()
   expect(await finish(id)).toEqual([0, 1, 2, 3])
@@ -230,7 +75,7 @@ test('a leader that takes over goes on where the other was, also before Postgres
 })
 
 test('of two leaders that both make runs, each tick gets one, and the old one is told to stop', async () => {
-  const { lead, backfill, finish } = await setup()
+  const { lead, backfill, finish } = await setupBackfills()
   const id = await backfill({ concurrency: 100 })
   const [old, young] = [lead(1), lead(2)]
   const results = await Promise.allSettled([old.round(), young.round(), old.round(), young.round()])
@@ -239,7 +84,7 @@ test('of two leaders that both make runs, each tick gets one, and the old one is
 })
 
 test('a paused one makes no runs until it goes on, nor does any while everything is paused', async () => {
-  const { lead, backfill, finish, db, book } = await setup()
+  const { lead, backfill, finish, db, book } = await setupBackfills()
   const id = await backfill({ state: 'paused' })
   const leader = lead(1)
   await leader.round()
@@ -254,7 +99,7 @@ test('a paused one makes no runs until it goes on, nor does any while everything
 })
 
 test('a cancelled one makes no more runs, and those that wait are cancelled', async () => {
-  const { lead, backfill, state, db, bull, redis, prefix } = await setup()
+  const { lead, backfill, state, db, bull, redis, prefix } = await setupBackfills()
   const id = await backfill()
   const leader = lead(1)
   await leader.round()
@@ -265,13 +110,13 @@ test('a cancelled one makes no more runs, and those that wait are cancelled', as
   const facts = entries.flatMap(([, fields]) =>
     (fields[1] ?? '').split('\n').map((line) => JSON.parse(line) as RunFact),
   )
-  const cancelled = facts.filter(({ state }) => state === 'cancelled')
+  const cancelled = facts.filter((fact) => fact.state === 'cancelled')
   expect(cancelled.map(({ backfill_id }) => backfill_id)).toEqual([id, id, id, id])
   expect((await state(id)).state).toBe('cancelled')
 })
 
 test('its rate holds over rounds', async () => {
-  const { lead, backfill, finish } = await setup()
+  const { lead, backfill, finish } = await setupBackfills()
   const id = await backfill({ rate: 2, concurrency: 100 })
   const leader = lead(1)
   await leader.round()
@@ -281,7 +126,7 @@ test('its rate holds over rounds', async () => {
 })
 
 test('it says why it does not go on when its job moved or is served by nobody, and goes on afterwards', async () => {
-  const { lead, backfill, finish, state, catalogue, redis, prefix } = await setup()
+  const { lead, backfill, finish, state, catalogue, redis, prefix } = await setupBackfills()
   const id = await backfill()
   const [known] = await redis.hvals(keys.jobsKey(prefix))
   const moved = { ...JSON.parse(known ?? '{}'), queue: 'elsewhere' }
@@ -298,7 +143,7 @@ test('it says why it does not go on when its job moved or is served by nobody, a
 })
 
 test('days that the schedule keeps from are left out', async () => {
-  const { lead, backfill, finish } = await setup()
+  const { lead, backfill, finish } = await setupBackfills()
   const calendars = { holidays: { dates: ['2026-09-02'], spans: [] } }
   const rule = { every: '6h', calendars: { skip: ['holidays'] } }
   const id = await backfill({ calendars, until_at: at(3 * 24 * 60), concurrency: 100 }, rule)

@@ -21,3 +21,17 @@ test('at a take-over what has just come due is fired before all that is long ove
   expect(new Set(ids).size).toBe(overdue.length + 1)
   expect(ids).toHaveLength(overdue.length + 1)
 })
+
+test('of more schedules than one transaction takes, each fires once', async () => {
+  const { book, lead, facts, now } = await setup()
+  const due = Array.from({ length: 4_500 }, () =>
+    schedule(now, [
+      { from: now - SECOND, spec: { every: '1s', endsAt: new Date(now).toISOString() } },
+    ]),
+  )
+  book.put(due, now)
+  await passAll(lead(1))
+  const ids = (await facts()).map(({ id }) => id)
+  expect(ids).toHaveLength(due.length)
+  expect(new Set(ids).size).toBe(due.length)
+})

@@ -1,0 +1,71 @@
+import { cancelRun, carryOutCancels, keys } from '@jadwal/queue'
+import { eventually, startTestRedis, type TestRedis } from '@jadwal/testkit'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { NOW, QUEUE, setupOverlap } from './setup-overlap.ts'
+
+let server: TestRedis
+beforeAll(async () => {
+  server = await startTestRedis()
+})
+afterAll(async () => {
+  await server[Symbol.asyncDispose]()
+})
+const setup = () => setupOverlap(server.url)
+
+test.each(['waiting', 'delayed', 'prioritized'])(
+  'cancels a run that is %s at once',
+  async (where) => {
+    const { add, queue, facts, deps, redis, prefix, queue: bull } = await setup()
+    await bull.pause()
+    const id = await add()
+    const message = await queue.getJob(id)
+    if (where === 'delayed') await redis.zadd(keys.bullKey(prefix, QUEUE, 'delayed'), 9e15, id)
+    if (where === 'delayed') await redis.lrem(keys.bullKey(prefix, QUEUE, 'wait'), 1, id)
+    if (where === 'prioritized') await message?.changePriority({ priority: 5 })
+    expect(await cancelRun(deps, { queue: QUEUE, id }, 'cancelled')).toBe('cancelled')
+    expect(await queue.getJob(id)).toBeUndefined()
+    expect(await facts()).toMatchObject([
+      { id, state: 'cancelled', reason: 'cancelled', revision: 3, finished_at: NOW },
+    ])
+    expect(await cancelRun(deps, { queue: QUEUE, id }, 'cancelled')).toBe('gone')
+  },
+)
+
+test('a running run is marked, and its worker ends it', async () => {
+  const { add, work, isRunning, end, facts, deps, redis, prefix } = await setup()
+  work()
+  const id = await add()
+  await isRunning(id)
+  expect(await cancelRun(deps, { queue: QUEUE, id }, 'cancelled')).toBe('cancelling')
+  end(id, { kind: 'cancelled', reason: 'cancelled' })
+  await eventually(async () =>
+    expect(await facts()).toMatchObject([
+      { id, state: 'cancelled', reason: 'cancelled', revision: 13, attempt_state: 'cancelled' },
+    ]),
+  )
+  await eventually(async () => {
+    await carryOutCancels(deps, QUEUE)
+    expect(await redis.hlen(keys.cancelsKey(prefix, QUEUE))).toBe(0)
+  })
+})
+
+test('a marked run that a worker only just takes up is cancelled without its handler', async () => {
+  const { add, work, cancels, ends, calls } = await setup()
+  const id = await add()
+  cancels.set(id, 'cancelled')
+  work()
+  await eventually(() => expect(ends.map(({ end }) => end.kind)).toEqual(['cancelled']))
+  expect(calls).toEqual([])
+})
+
+test('a marked run whose worker died is cancelled by the next one, which heard of nothing', async () => {
+  const { add, work, deps, ends, calls, redis, prefix } = await setup()
+  const id = await add({}, { ats: 1 })
+  await redis.hset(keys.cancelsKey(prefix, QUEUE), id, 'superseded')
+  work()
+  await eventually(() =>
+    expect(ends.map(({ end }) => end)).toEqual([{ kind: 'cancelled', reason: 'superseded' }]),
+  )
+  expect(calls).toEqual([])
+  expect(await cancelRun(deps, { queue: QUEUE, id }, 'cancelled')).toBe('gone')
+})

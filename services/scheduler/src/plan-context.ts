@@ -1,0 +1,27 @@
+import type { Pause, ScheduleId, ScheduleSpec, SkippedRange } from '@jadwal/domain'
+
+/** A row of the history for ticks in a row that got no run for one reason. */
+export type SkippedRow = Omit<SkippedRange, 'verdict'>
+
+/** What planning is done with, the same for all schedules of a chunk but for the row. */
+export interface PlanContext {
+  nowMs: number
+  nowIso: string
+  term: number
+  queue: string
+  /** The queue of a job; undefined when no worker ever served it. */
+  queueOf: (job: string) => string | undefined
+  /** The pauses that hold for every schedule. */
+  pauses: readonly Pause[]
+  /** At most so many runs; what is owed beyond comes the next time. */
+  maxRuns: number
+  /** The row that the last ticks decided went into, when they were skipped. */
+  row?: SkippedRow | undefined
+}
+
+/** What a verdict is about. */
+export interface Subject {
+  schedule: { id: ScheduleId; name: string }
+  spec: ScheduleSpec
+  context: PlanContext
+}
