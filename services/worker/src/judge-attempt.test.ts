@@ -94,3 +94,16 @@ function later(delayMs: unknown): Error {
 function get(): never {
   throw new Error('trap')
 }
+
+test('a cancelled attempt ends its run as cancelled, and tells of a handler that went on', () => {
+  const job = jobOf({ attempts: 5, delayMs: 100, maxDelayMs: 100, jitter: 0 })
+  const run = { failures: 0, message: { v: 1 as const, payload: null } }
+  const judged = (reason: 'cancelled' | 'superseded', abandoned: boolean) =>
+    judgeAttempt({ run, job }, { kind: 'cancelled', reason, abandoned }, 0.5)
+  expect(judged('superseded', false)).toEqual({ kind: 'cancelled', reason: 'superseded' })
+  expect(judged('cancelled', true)).toEqual({
+    kind: 'cancelled',
+    reason: 'cancelled',
+    error: { name: 'AbandonedError', message: expect.stringContaining('did not heed its signal') },
+  })
+})

@@ -1,0 +1,71 @@
+import { cancelRun, keys } from '@jadwal/queue'
+import { systemClock } from '@jadwal/domain'
+import { eventually, startTestRedis, type TestRedis } from '@jadwal/testkit'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openBench } from './worker-bench.ts'
+
+let server: TestRedis
+beforeAll(async () => {
+  server = await startTestRedis()
+})
+afterAll(async () => {
+  await server[Symbol.asyncDispose]()
+})
+
+const QUEUE = 'tests'
+
+function cancel({ redis, prefix }: ReturnType<typeof openBench>, id: string) {
+  const nowIso = systemClock.now().toISOString()
+  return cancelRun({ redis, prefix, nowIso }, { queue: QUEUE, id }, 'cancelled')
+}
+
+test('a running handler gets its signal aborted within a second, and its run ends', async () => {
+  await using bench = openBench(server.url)
+  const worker = bench.spawn()
+  await worker.ready
+  const id = await bench.add('drained', { ms: 60_000 })
+  await bench.reached(id, 'running')
+  const askedMs = performance.now()
+  expect(await cancel(bench, id)).toBe('cancelling')
+  const fact = await bench.reached(id, 'cancelled')
+  expect(performance.now() - askedMs).toBeLessThan(1_000)
+  expect(fact).toMatchObject({ reason: 'cancelled', attempt: 1, attempt_state: 'cancelled' })
+  expect(fact['error']).toBeUndefined()
+  await eventually(async () => expect(await bench.queue.getJob(id)).toBeUndefined())
+})
+
+test('a handler that ignores its signal is abandoned, and what it returns later counts for nothing', async () => {
+  await using bench = openBench(server.url)
+  await bench.work()
+  const id = await bench.add('slow', { ms: 6_500 })
+  await bench.reached(id, 'running')
+  await cancel(bench, id)
+  const fact = await bench.reached(id, 'cancelled')
+  expect(fact).toMatchObject({
+    reason: 'cancelled',
+    attempt_state: 'cancelled',
+    error: { name: 'AbandonedError' },
+  })
+  // The handler ends meanwhile: it had at most a second and a half left.
+  await bench.reached(await bench.add('slow', { ms: 2_000 }), 'succeeded')
+  expect((await bench.facts(id)).at(-1)).toEqual(fact)
+  expect(await bench.queue.getJob(id)).toBeUndefined()
+})
+
+test('a cancel whose message was missed is found by looking', async () => {
+  await using bench = openBench(server.url)
+  await bench.work()
+  const id = await bench.add('drained', { ms: 60_000 })
+  await bench.reached(id, 'running')
+  await bench.redis.hset(keys.cancelsKey(bench.prefix, QUEUE), id, 'superseded')
+  expect(await bench.reached(id, 'cancelled')).toMatchObject({ reason: 'superseded' })
+})
+
+test('a run that was cancelled while it waited is never begun', async () => {
+  await using bench = openBench(server.url)
+  const id = await bench.add('ok')
+  expect(await cancel(bench, id)).toBe('cancelled')
+  await bench.work()
+  await bench.reached(await bench.add('ok'), 'succeeded')
+  expect(await bench.facts(id)).toMatchObject([{ state: 'cancelled', attempt: 0 }])
+})
