@@ -10,23 +10,29 @@ export interface ScheduleRule {
   rule: string
 }
 
-const BATCH = 5_000
+/** Few and large: before Postgres has counted fresh rows, each batch costs it a look at all of them. */
+const BATCH = 20_000
 
-/** All schedules in force, some thousands at a time. Served by schedules_pkey. */
+/** All schedules in force, many thousands at a time. Served by schedule_versions_one_is_in_force_idx. */
 export async function* listScheduleRules(db: Db): AsyncGenerator<ScheduleRule[], void, undefined> {
   let last = '00000000-0000-0000-0000-000000000000'
   for (;;) {
-    const rows = await db
-      .selectFrom('schedules as s')
-      .innerJoin('schedule_versions as v', 'v.schedule_id', 's.id')
-      .select(['s.id', 's.name', RULE.as('rule')])
-      .where('v.until_at', 'is', null)
-      .where('s.deleted_at', 'is', null)
-      .where('s.id', '>', last)
-      .orderBy('s.id')
+    const inForce = db
+      .selectFrom('schedule_versions')
+      .select(['schedule_id', 'spec'])
+      .where('until_at', 'is', null)
+      .where('schedule_id', '>', last)
+      .orderBy('schedule_id')
       .limit(BATCH)
+    const rows = await db
+      .selectFrom(inForce.as('v'))
+      .innerJoin('schedules as s', 's.id', 'v.schedule_id')
+      .select(['s.id', 's.name', 's.deleted_at', RULE.as('rule')])
+      .orderBy('v.schedule_id')
       .execute()
-    yield rows.map(({ id, name, rule }) => ({ id: id as ScheduleId, name, rule }))
+    yield rows.flatMap(({ id, name, deleted_at: deletedAt, rule }) =>
+      deletedAt === null ? [{ id: id as ScheduleId, name, rule }] : [],
+    )
     last = rows.at(-1)?.id ?? last
     if (rows.length < BATCH) return
   }

@@ -12,7 +12,7 @@ export interface LedgerSummary {
   unexpected: number
 }
 
-const PAGE = 1_000
+const PAGE = 1_900
 
 /**
  * Counts the whole ledger of a period, page by page, so that it agrees with the pages whatever they

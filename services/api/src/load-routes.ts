@@ -90,11 +90,11 @@ class LoadAnswers {
   async #make(request: LoadRequest): Promise<Record<string, unknown>> {
     const { db, clock } = this.#deps
     const key = JSON.stringify([request, await readScheduleRevision(db)])
-    const atMs = clock.monotonicMs()
-    if (this.#last?.key === key && atMs - this.#last.atMs < KEPT_MS) return this.#last.view
+    const last = this.#last
+    if (last?.key === key && clock.monotonicMs() - last.atMs < KEPT_MS) return last.view
     try {
       const view = loadView(await makeLoadReport(this.#deps, request))
-      this.#last = { key, atMs, view }
+      this.#last = { key, atMs: clock.monotonicMs(), view }
       return view
     } catch (error) {
       throw error instanceof TooManyTicksError ? tooLong(error) : error

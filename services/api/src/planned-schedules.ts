@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import {
   type Db,
   listCalendarSpecs,
@@ -13,6 +14,8 @@ import {
   type ScheduleVersion,
 } from '@jadwal/domain'
 
+const STRIDE = 2_000
+
 /**
  * All schedules in force with what says when they tick. Those with equal rules share one version, so
  * that 100,000 schedules cost as many parsings as they have rules. One whose rule cannot be read is
@@ -24,7 +27,9 @@ export async function readPlannedSchedules(db: Db, nowMs: number): Promise<Plann
   const everything = pauses.get('') ?? []
   const planned: PlannedSchedule[] = []
   for await (const batch of listScheduleRules(db)) {
-    for (const rule of batch) {
+    for (const [at, rule] of batch.entries()) {
+      // Others have their turn in between.
+      if (at % STRIDE === 0) await setImmediate()
       const version = rules.versionOf(rule)
       if (version) planned.push({ ...nameOf(rule), version, pauses: own(rule.id) })
     }

@@ -47,3 +47,27 @@ test('the next ticks come with their local time, their jitter and what will keep
   expect(body.items[0].skipped).toBe('paused')
   expect(body.items[2].skipped).toBeUndefined()
 })
+
+test('what cannot be asked for is refused by name', async () => {
+  await using t = await setupTicks()
+  await t.apply({ dense: { every: '1s' } })
+  await t.setTimes('dense', [['2026-01-01T00:00:00Z', null]])
+  const refusal = async (path: string) => {
+    const { status, body } = await t.api.ask(`/api/v1/schedules/${path}`)
+    return `${status} ${body.detail}`
+  }
+  expect(await refusal('none/ticks')).toBe('404 There is no schedule "none".')
+  expect(await refusal('a%00b/next')).toMatch(/^404 /)
+  expect(await refusal('dense/ticks?limit=201')).toMatch(/^400 .*limit must be/)
+  expect(await refusal('dense/ticks?cursor=x')).toMatch(/^400 .*cursor must be an instant/)
+  expect(await refusal(`dense/ticks?from=2026-09-01T12:00:00Z&to=2026-08-01T00:00:00Z`)).toMatch(
+    /^400 to must not be/,
+  )
+  expect(await refusal('dense/next?count=1001')).toMatch(/^400 .*count must be/)
+  const month = 'from=2026-02-01T00:00:00Z&to=2026-03-01T00:00:00Z'
+  expect(await refusal(`dense/ticks?${month}&summary=true`)).toMatch(
+    /^400 summary is not made of more than 100000/,
+  )
+  const page = await t.api.ask(`/api/v1/schedules/dense/ticks?${month}`)
+  expect(page.body.items).toHaveLength(50)
+})
