@@ -21,6 +21,12 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? NaN) + upper) / 2
 }
 
+/** The value that so great a share of all does not exceed: 0.99 for the worst but one in a hundred. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? NaN
+}
+
 /** `12,345`. */
 export function grouped(value: number): string {
   return Math.round(value).toLocaleString('en-US')

@@ -1,5 +1,6 @@
 import type { OverlapPolicy, RunId, RunMessage, ScheduleId } from '@jadwal/domain'
 import type { JobsOptions } from 'bullmq'
+import type { ChainableCommander } from 'ioredis'
 import { LeaseLostError } from './errors.ts'
 import { FiringConnection } from './firing-connection.ts'
 import { lastTicksKey } from './keys.ts'
@@ -40,6 +41,20 @@ export interface FireRequest {
   scheduleIds: readonly ScheduleId[]
   /** Decides what a schedule owes after its last tick; undefined when it owes nothing. */
   plan: (scheduleId: ScheduleId, last: LastTick | undefined) => TickPlan | undefined
+  /** What `prepare` made of this request. */
+  prepared?: PreparedFiring | undefined
+  /** The schedules of the next request; `meanwhile` hears of their last ticks while Redis is busy with this one. */
+  next?: { scheduleIds: readonly ScheduleId[]; meanwhile: (lasts: LastTexts) => void }
+}
+
+/** Last ticks as they are stored. */
+export type LastTexts = readonly (string | null)[]
+
+/** A transaction that is right as long as the last ticks are those that it was made for. */
+export interface PreparedFiring {
+  lasts: LastTexts
+  plans: TickPlan[]
+  tx: ChainableCommander | undefined
 }
 
 export type FireResult =
@@ -94,19 +109,37 @@ export class FiringQueue {
   async fire(request: FireRequest): Promise<FireResult> {
     const { reign, scheduleIds } = request
     const closes = this.closes
-    const [[term], lasts] = await this.#read(scheduleIds, reign)
+    const [[[term], lasts], ahead] = await Promise.all([
+      this.#read(scheduleIds, reign),
+      this.#readAhead(request),
+    ])
     if (term !== String(reign.term))
       throw new Error(`the term ${reign.term} is gone from queue ${this.#name}`)
-    const plans = scheduleIds.flatMap((id, at) => request.plan(id, parseLastTick(lasts[at])) ?? [])
-    if (plans.length === 0) {
+    const { prepared = await this.prepare(request, lasts) } = request
+    if (prepared.lasts.some((last, at) => last !== lasts[at])) {
+      await this.#unwatch()
+      return { status: 'aborted' }
+    }
+    const { plans, tx } = prepared
+    if (!tx) {
       await this.#unwatch()
       return { status: 'fired', plans, overlapped: new Set(), owed: new Set() }
     }
-    const tx = await this.#transaction(plans, request.nowIso)
     if (!reign.trusted()) throw new LeaseLostError('the lease ran out before EXEC')
     if (closes !== this.closes) throw new Error('the connection was lost between WATCH and EXEC')
-    const replies = await tx.exec()
+    const exec = tx.exec()
+    request.next?.meanwhile(ahead)
+    const replies = await exec
     return replies === null ? { status: 'aborted' } : this.#outcome(plans, replies)
+  }
+
+  /** Plans a request and builds its transaction, for last ticks that `fire` will compare with what it finds. */
+  async prepare(request: FireRequest, lasts: LastTexts): Promise<PreparedFiring> {
+    const plans = request.scheduleIds.flatMap(
+      (id, at) => request.plan(id, parseLastTick(lasts[at])) ?? [],
+    )
+    const tx = plans.length > 0 ? await this.#transaction(plans, request.nowIso) : undefined
+    return { lasts, plans, tx }
   }
 
   /** Changes one schedule's last tick by compare-and-set. For a schedule that moves to another queue. */
@@ -153,6 +186,10 @@ export class FiringQueue {
       throw new LeaseLostError(`term ${term} fires into queue ${this.#name}; ours is ${reign.term}`)
     }
     return [[term], lasts]
+  }
+
+  async #readAhead({ next }: FireRequest): Promise<LastTexts> {
+    return next ? await this.redis.hmget(this.#lastTicks, ...next.scheduleIds) : []
   }
 
   async #unwatch(): Promise<void> {

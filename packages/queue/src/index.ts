@@ -41,7 +41,14 @@ export {
 } from './registry.ts'
 export { type RunMessageOptions, runMessageOptions } from './run-message.ts'
 export { alarmId, Alarms, type AlarmsOptions } from './alarms.ts'
-export { type FireRequest, FiringQueue, type PlannedRun, type TickPlan } from './firing-queue.ts'
+export {
+  type FireRequest,
+  FiringQueue,
+  type LastTexts,
+  type PlannedRun,
+  type PreparedFiring,
+  type TickPlan,
+} from './firing-queue.ts'
 export type { LastTick } from './last-tick.ts'
 export { Lease, type LeaseOptions, type Reign, type TakeResult } from './lease.ts'
 export { RedisClock } from './redis-clock.ts'

@@ -1,37 +1,31 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Clock, ScheduleId } from '@jadwal/domain'
 import {
   type FiringQueue,
+  type LastTexts,
   type LastTick,
   listQueues,
   readHomes,
   type RedisClock,
   type Reign,
-  type TickPlan,
   writeHomes,
 } from '@jadwal/queue'
 import { type Logger, rateLimitedErrors } from '@jadwal/runtime'
 import type { Redis } from 'ioredis'
 import type { Catalogue } from './catalogue.ts'
+import { CHUNK, Chunk, type PlanOne } from './chunk.ts'
 import type { FiringQueues } from './firing-queues.ts'
 import { moveHome } from './move-home.ts'
 import { planTicks, type SchedulePlan } from './plan-ticks.ts'
 import type { ScheduleBook } from './schedule-book.ts'
-import type { SkippedRow } from './skipped-row.ts'
+import type { SkippedRow } from './plan-context.ts'
 import type { SchedulerMetrics } from './scheduler-metrics.ts'
-import { ticksDecided } from './tick-events.ts'
+import { type DecidedTicks, ticksDecided } from './tick-events.ts'
 
-/** Ticks in one MULTI: more would keep Redis from answering anybody else. */
-const CHUNK = 2_000
-/** Nor is a MULTI to be larger than about twice this. */
-const CHUNK_BYTES = 4 * 1024 * 1024
-/** Ticks of one schedule in one MULTI, so that a backlog does not hold up the punctual ones. */
-const PER_SCHEDULE = 100
 /** Ticks that came this shortly before a take-over are fired first: those of the time without a leader. */
 const PUNCTUAL_MS = 30_000
 /** Of all the others, so many are looked at in one pass, behind what is due. */
 const SLICE = 1_000
-/** How long a chunk is planned at most; the rest of it comes the next time. */
-const PLAN_MS = 200
 /** The sweep: the longest the loop waits, whatever it believes to be due. */
 const SWEEP_MS = 1_000
 const AGAIN_MS = 10
@@ -198,35 +192,44 @@ export class Firing {
     return groups
   }
 
+  /** Chunk by chunk; while Redis carries out one the next is prepared. */
   async #fireQueue(name: string, ids: readonly ScheduleId[]): Promise<boolean> {
     const queue = await this.#claim(name)
     let again = false
+    let preparing: Promise<Chunk> | undefined
     for (let at = 0; at < ids.length && !this.#stop.aborted; at += CHUNK) {
-      again = (await this.#fireChunk(queue, name, ids.slice(at, at + CHUNK))) || again
+      const chunk = (await preparing) ?? this.#chunk(name, ids.slice(at, at + CHUNK))
+      preparing = undefined
+      const scheduleIds = ids.slice(at + CHUNK, at + 2 * CHUNK)
+      const meanwhile = (lasts: LastTexts): void => {
+        preparing = this.#prepare(queue, this.#chunk(name, scheduleIds), lasts)
+        // Whoever waits for it hears of it; nobody does when this chunk fails.
+        preparing.catch(() => {})
+      }
+      const next = scheduleIds.length > 0 ? { next: { scheduleIds, meanwhile } } : {}
+      const fired = await queue.fire({ ...chunk.request(this.#reign), ...next })
+      if (fired.status === 'fired') again = this.#decided(name, chunk, fired) || again
+      else again = true
       this.#progress()
     }
     return again
   }
 
-  async #fireChunk(queue: FiringQueue, name: string, ids: readonly ScheduleId[]): Promise<boolean> {
-    const { redisClock } = this.#deps
-    const nowMs = redisClock.nowMs()
-    const nowIso = new Date(nowMs).toISOString()
-    const untilMs = this.#deps.clock.monotonicMs() + PLAN_MS
-    const plans = new Map<ScheduleId, SchedulePlan>()
-    let room = CHUNK
-    let bytes = 0
-    const plan = (id: ScheduleId, last: LastTick | undefined): TickPlan | undefined => {
-      const fits = room > 0 && bytes < CHUNK_BYTES && this.#deps.clock.monotonicMs() < untilMs
-      if (!fits && plans.size > 0) return undefined
-      const result = this.#plan(id, last, { name, nowMs, nowIso, room })
-      room -= result.plan?.runs.length ?? 0
-      for (const run of result.plan?.runs ?? []) bytes += run.fact.length
-      plans.set(id, result)
-      return result.plan
-    }
-    const fired = await queue.fire({ reign: this.#reign, nowIso, scheduleIds: ids, plan })
-    if (fired.status === 'aborted') return true
+  #chunk(name: string, ids: readonly ScheduleId[]): Chunk {
+    const { clock, redisClock } = this.#deps
+    const planOne: PlanOne = (id, last, at) => this.#plan(id, last, { name, ...at })
+    return new Chunk(ids, redisClock.nowMs(), { clock, planOne })
+  }
+
+  async #prepare(queue: FiringQueue, chunk: Chunk, lasts: LastTexts): Promise<Chunk> {
+    // The transaction before is written first.
+    await setImmediate()
+    chunk.prepared = await queue.prepare(chunk.request(this.#reign), lasts)
+    return chunk
+  }
+
+  /** Whether there is more to do. */
+  #decided(name: string, { ids, plans }: Chunk, fired: DecidedTicks): boolean {
     ticksDecided(this.#deps, fired)
     for (const id of ids) this.#settle(id, { from: name, result: plans.get(id), owed: fired.owed })
     return ids.some((id) => plans.get(id)?.more !== false)
@@ -259,21 +262,19 @@ export class Firing {
   #plan(
     id: ScheduleId,
     last: LastTick | undefined,
-    at: { name: string; nowMs: number; nowIso: string; room: number },
+    { name, ...at }: { name: string } & Parameters<PlanOne>[2],
   ): SchedulePlan {
     const { book, catalogue } = this.#deps
     const schedule = book.get(id)
     if (!schedule) return { more: false }
     return planTicks(schedule, last, {
-      nowMs: at.nowMs,
-      nowIso: at.nowIso,
+      ...at,
       term: this.#reign.term,
       pauses: book.pauses,
       row: this.#rows.get(id),
       // Closed by a move that was cut short: nothing fires here, the move is to be finished.
-      queue: last?.moved ? NO_QUEUE : at.name,
+      queue: last?.moved ? NO_QUEUE : name,
       queueOf: (job) => catalogue.queueOf(job),
-      maxRuns: Math.min(at.room, PER_SCHEDULE),
     })
   }
 
