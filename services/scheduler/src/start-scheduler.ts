@@ -6,6 +6,7 @@ import {
   Lease,
   memoryUse,
   openRedis,
+  producerConnection,
   RedisClock,
   redisReady,
   type Reign,
@@ -50,10 +51,12 @@ export async function startScheduler(
   const lifecycle = new Lifecycle(log)
   const { redisUrl: url, prefix, leaseMs } = config
   const onError = rateLimitedErrors(log, 'Redis connection failed')
-  const commandTimeoutMs = Math.max(250, leaseMs / 4)
 
-  const redis = openRedis(leaderConnection(url, commandTimeoutMs), onError)
+  const redis = openRedis(producerConnection(url), onError)
   lifecycle.onClose('Redis', () => redis.disconnect())
+  // Of its own, since an answer that is late is none here, and the lease waits behind nothing else.
+  const leaseRedis = openRedis(leaderConnection(url, Math.max(250, leaseMs / 4)), onError)
+  lifecycle.onClose('connection of the lease', () => leaseRedis.disconnect())
   const db = openDatabase({
     ...config.database,
     max: 4,
@@ -63,6 +66,7 @@ export async function startScheduler(
   lifecycle.onClose('Postgres', () => db.destroy())
   try {
     await redisReady(redis, START_WITHIN_MS)
+    await redisReady(leaseRedis, START_WITHIN_MS)
   } catch (cause) {
     await lifecycle.close()
     throw new UnavailableError({ what: 'Redis', variable: 'REDIS_URL', address: url, cause })
@@ -170,7 +174,7 @@ export async function startScheduler(
       'trim the queues': () => trimQueues({ redis, redisClock, prefix, log, retentionDays }),
     }
   }
-  const lease = new Lease(redis, clock, { prefix, leaseMs, instance })
+  const lease = new Lease(leaseRedis, clock, { prefix, leaseMs, instance })
   const candidate = new Candidate({ lease, redisClock, leaseFree, leaseMs, log })
   const reignDeps = {
     book,
