@@ -52,6 +52,13 @@ function withJitter(planned: PlannedSchedule, jitter: number | undefined): Plann
   return { ...planned, version: { ...planned.version, spec } }
 }
 
+/** The seconds that hold something. */
+function told(seconds: Uint32Array): string {
+  return [...seconds.entries()]
+    .flatMap(([at, count]) => (count > 0 ? `${at}: ${count}` : []))
+    .join()
+}
+
 /** Tick by tick, by what the leader would decide and how long it would let the run wait. */
 function bruteForce(schedules: PlannedSchedule[]): Uint32Array {
   const seconds = new Uint32Array((PERIOD.toMs - PERIOD.fromMs) / SECOND)
@@ -104,7 +111,7 @@ test('what is counted by group is what counting tick by tick gives', () => {
       const schedules = chosen.map(([which, pause, id]) =>
         schedule(id, SPECS[which] ?? {}, PAUSES[pause]),
       )
-      expect(startsOf(schedules)).toEqual(bruteForce(schedules))
+      expect(told(startsOf(schedules))).toBe(told(bruteForce(schedules)))
     }),
     { numRuns: 40 },
   )
@@ -159,7 +166,7 @@ test('the proposal flattens peaks with jitters that each schedule may have, and 
   expect([...jitterOf.keys()].some((name) => Number(name.slice(2)) >= 2_000)).toBe(false)
   const changed = schedules.map((each) => withJitter(each, jitterOf.get(each.name)))
   const after = bruteForce(changed)
-  expect(proposal.seconds).toEqual(after)
+  expect(told(proposal.seconds)).toBe(told(after))
   expect(highest(before)).toBeGreaterThanOrEqual(350)
   expect(highest(after)).toBeLessThan(100)
 })
