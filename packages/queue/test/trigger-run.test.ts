@@ -148,6 +148,16 @@ test('with skip, a run is refused while another is unfinished, which is named, a
   await isRunning(await triggered(trigger()))
 })
 
+test('with skip, one of many triggers at once gets through', async () => {
+  const { trigger, facts } = await setup()
+  const results = await Promise.all(Array.from({ length: 20 }, () => trigger()))
+  const ids = results.flatMap((result) => (result.triggered ? [result.id] : []))
+  expect(ids).toHaveLength(1)
+  const named = results.flatMap((result) => (result.triggered ? [] : [result.unfinished]))
+  expect(named).toEqual(named.map(() => ids[0]))
+  expect(await facts()).toHaveLength(1)
+})
+
 test('a triggered run stands in the way of a tick', async () => {
   const { trigger, tick, facts } = await setup()
   await triggered(trigger())
