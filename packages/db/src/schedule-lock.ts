@@ -49,11 +49,12 @@ export interface ChangeMark {
   instant: Date
 }
 
-/** Makes those who keep the schedules in memory look again. */
-export async function bumpRevision(tx: Transaction<Database>): Promise<ChangeMark> {
+/** Makes those who keep the schedules in memory look again. The instant of the change lies `aheadMs` from now. */
+export async function bumpRevision(tx: Transaction<Database>, aheadMs = 0): Promise<ChangeMark> {
   const { rows } = await sql<ChangeMark>`
     UPDATE ${sql.table('schedule_revision')} SET revision = revision + 1
-    RETURNING revision, date_trunc('milliseconds', clock_timestamp()) AS instant`.execute(tx)
+    RETURNING revision, date_trunc('milliseconds', clock_timestamp())
+      + ${aheadMs} * interval '1 millisecond' AS instant`.execute(tx)
   if (!rows[0]) throw new Error('the row of schedule_revision is gone: insert it again')
   return rows[0]
 }

@@ -6,6 +6,12 @@ import { givenSchedules } from './given-schedules.ts'
 import { namesOf, type PlannedSchedule, type ScheduleChanges } from './schedule-change.ts'
 import { bumpRevision, type ChangeMark } from './schedule-lock.ts'
 
+/**
+ * Versions end and begin so far ahead as writing them takes: the leader must know of it by then, or
+ * it fires by the old ones what belongs to the new ones. One schedule changes at once.
+ */
+const WRITTEN_EACH_MS = 10
+
 /** A change that is being carried out. */
 interface Writing {
   tx: Transaction<Database>
@@ -25,7 +31,8 @@ export async function writeSchedules(
   const { added, changed, removed } = plan
   const count = added.length + changed.length + removed.length
   if (count + written.length + outcomes.removed.length === 0) return
-  const writing = { tx, changes, mark: await bumpRevision(tx), calendars }
+  const aheadMs = Math.floor((changed.length + removed.length) / WRITTEN_EACH_MS)
+  const writing = { tx, changes, mark: await bumpRevision(tx, aheadMs), calendars }
   await writeCalendars(writing)
   for (const chunk of chunks(added)) await insertNames(writing, namesOf(chunk))
   for (const chunk of chunks([...changed, ...removed])) await endVersions(writing, namesOf(chunk))

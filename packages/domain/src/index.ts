@@ -63,6 +63,7 @@ export {
   readCalendar,
   readSchedule,
   readScheduleFile,
+  readScheduleFileStepwise,
   type ScheduleFile,
   type ScheduleFileResult,
   type Written,

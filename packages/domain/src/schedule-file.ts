@@ -35,6 +35,17 @@ export type ScheduleFileResult =
 
 /** Checks a schedule file as a whole. Each problem names its place, the value, and what would be right. */
 export function readScheduleFile(document: unknown): ScheduleFileResult {
+  const reading = readScheduleFileStepwise(document)
+  for (;;) {
+    const step = reading.next()
+    if (step.done) return step.value
+  }
+}
+
+/** `readScheduleFile` for one who has other things to do: yields after each schedule. */
+export function* readScheduleFileStepwise(
+  document: unknown,
+): Generator<undefined, ScheduleFileResult, undefined> {
   const shape = Shape.safeParse(document)
   if (!shape.success) {
     const problems = describeIssues(shape.error.issues, { root: document, keys: Shape.shape })
@@ -49,6 +60,7 @@ export function readScheduleFile(document: unknown): ScheduleFileResult {
   }
   const schedules: ScheduleFile['schedules'] = []
   for (const [name, fields] of Object.entries(shape.data.schedules)) {
+    yield
     const input = { ...defaultsFor(defaults, fields), ...fields }
     const read = readSchedule(input, ['schedules', name])
     if (read.ok) schedules.push({ name, input, spec: read.spec })

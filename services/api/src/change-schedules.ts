@@ -16,12 +16,18 @@ export const AUTHOR = 'api'
 
 type ChangeDeps = Pick<ApiDeps, 'db' | 'redis' | 'prefix' | 'log'>
 
-/** Applies a change and tells the leader. Throws a `Problem`. */
+/** Applies a change and tells the leader. Throws a `Problem`; `base` is left out of its fields' names. */
 export async function changeSchedules(
   deps: ChangeDeps,
   changes: ScheduleChanges,
+  base = '',
 ): Promise<AppliedSchedules> {
-  return makeChange(deps, () => applySchedules(deps.db, changes))
+  return makeChange(deps, () =>
+    applySchedules(deps.db, changes).catch((error: unknown) => {
+      if (!(error instanceof ChangeRefusedError)) throw error
+      throw new ChangeRefusedError(error.problems.map((problem) => problem.within(base)))
+    }),
+  )
 }
 
 /** Changes schedules, calendars or pauses in Postgres and tells the leader. Throws a `Problem`. */

@@ -1,6 +1,7 @@
-import { readScheduleFile, type ScheduleFile } from '@jadwal/domain'
+import { type Clock, readScheduleFileStepwise, type ScheduleFile } from '@jadwal/domain'
 import { readYaml } from '@jadwal/runtime'
 import { json, type RequestHandler, text } from 'express'
+import { inSlices } from './in-slices.ts'
 import { Problem } from './problem.ts'
 import { scheduleProblem } from './schedule-problems.ts'
 
@@ -23,8 +24,8 @@ export function scheduleFileBody(): RequestHandler[] {
 }
 
 /** Checks a schedule file as a whole. Throws a `Problem` that names everything that is wrong. */
-export function readFileBody(body: unknown): ScheduleFile {
-  const read = readScheduleFile(body)
+export async function readFileBody(body: unknown, clock: Clock): Promise<ScheduleFile> {
+  const read = await inSlices(readScheduleFileStepwise(body), clock)
   if (read.ok) return read.file
   throw scheduleProblem('bad-request', read.problems)
 }

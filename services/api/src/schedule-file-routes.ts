@@ -47,7 +47,7 @@ function changesReader(deps: ApiDeps): (query: unknown, body: unknown) => Promis
   const jobs = new ScheduleJobs(deps)
   return async (query, body) => {
     const { prune, reason } = parseRequest(FileQuery, query, 'query')
-    const file = readFileBody(body)
+    const file = await readFileBody(body, deps.clock)
     await jobs.check(file.schedules)
     return {
       schedules: file.schedules,

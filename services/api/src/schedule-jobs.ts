@@ -1,8 +1,17 @@
+import { setImmediate } from 'node:timers/promises'
 import type { ScheduleSpec } from '@jadwal/domain'
-import { checkScheduledJobs, PayloadCheck, readCatalogue } from '@jadwal/queue'
+import {
+  checkScheduledJobs,
+  PayloadCheck,
+  readCatalogue,
+  type ScheduledJobProblem,
+} from '@jadwal/queue'
 import type { ApiDeps } from './api-deps.ts'
 import { askRedis } from './ask.ts'
 import { scheduleProblem } from './schedule-problems.ts'
+
+/** Others are answered each time so many are looked at. */
+const AT_ONCE = 500
 
 /** Looks whether workers serve what schedules ask for. */
 export class ScheduleJobs {
@@ -23,7 +32,12 @@ export class ScheduleJobs {
   ): Promise<void> {
     const { redis, prefix } = this.#deps
     const jobs = await askRedis(() => readCatalogue(redis, prefix))
-    const found = checkScheduledJobs(jobs, schedules, this.#payloads)
+    const found: ScheduledJobProblem[] = []
+    for (let at = 0; at < schedules.length; at += AT_ONCE) {
+      if (at > 0) await setImmediate()
+      const slice = schedules.slice(at, at + AT_ONCE)
+      found.push(...checkScheduledJobs(jobs, slice, this.#payloads))
+    }
     if (found.length === 0) return
     const kind = found.some(({ isUnknownJob }) => isUnknownJob) ? 'unknown-job' : 'invalid-payload'
     throw scheduleProblem(

@@ -56,13 +56,14 @@ function putHandler(deps: ApiDeps): RequestHandler {
     const reason = readReason(req.query)
     const input = req.body as Record<string, unknown>
     await jobs.check([{ name, spec: readBody(name, input) }], `schedules.${name}.`)
-    const done = await changeSchedules(deps, {
+    const change = {
       schedules: [{ name, input }],
       prune: false,
-      source: 'api',
+      source: 'api' as const,
       author: AUTHOR,
       ...reason,
-    })
+    }
+    const done = await changeSchedules(deps, change, `schedules.${name}`)
     if (done.foreign.length > 0) throw ofTheFile(`schedule "${name}"`)
     const status = done.added.length > 0 ? 201 : 200
     res.status(status).json(await viewSchedule(deps, await requireSchedule(deps, name)))

@@ -117,6 +117,21 @@ describe('without Postgres', () => {
         expect(answer.body.type).toBe('urn:jadwal:problem:history-unavailable')
         expect(ms).toBeLessThan(10_000)
       }
+      const json = { 'content-type': 'application/json' }
+      const schedule = { job: RUN.job, every: '1m', payload: RUN.payload }
+      const changes = [
+        ['PUT', '/api/v1/schedules/a', schedule],
+        ['POST', '/api/v1/schedules/apply', { version: 1, schedules: { a: schedule } }],
+        ['POST', '/api/v1/pause', {}],
+      ] as const
+      const refused = changes.map(([method, path, body]) =>
+        timed(api.ask(path, { method, headers: json, body: JSON.stringify(body) })),
+      )
+      for (const { answer, ms } of await Promise.all(refused)) {
+        expect(answer.status).toBe(503)
+        expect(answer.body.type).toBe('urn:jadwal:problem:history-unavailable')
+        expect(ms).toBeLessThan(10_000)
+      }
       const ready = await api.ask('/readyz')
       expect(ready.status).toBe(503)
       const page = await api.ask('/')
