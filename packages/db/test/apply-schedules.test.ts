@@ -5,6 +5,7 @@ import {
   findSchedule,
   listSchedules,
   loadSchedules,
+  readClock,
   readScheduleRevision,
   type ScheduleChanges,
 } from '../src/index.ts'
@@ -93,6 +94,20 @@ test('schedules of another source are left alone, also when pruning', async () =
     foreign: ['mine'],
   })
   expect(await findSchedule(db, 'mine')).toMatchObject({ spec: hourly, author: 'ops' })
+})
+
+test('a change of very many lies ahead by what writing it takes, so that the leader knows of it by then', async () => {
+  const { db, apply } = await setup()
+  const names = Array.from({ length: 2_000 }, (_, at) => `schedule-${at}`)
+  const all = (spec: Record<string, unknown>) =>
+    Object.fromEntries(names.map((name) => [name, spec]))
+  await apply(all(hourly))
+  const before = await readClock(db)
+  await apply(all(daily))
+  const { schedules } = await loadSchedules(db)
+  const [first, second] = schedules[0]?.versions ?? []
+  expect(second?.fromMs).toBeGreaterThanOrEqual(before.getTime() + 200)
+  expect(second?.fromMs).toBe(first?.untilMs)
 })
 
 test('several that apply the same at once make one version', async () => {
