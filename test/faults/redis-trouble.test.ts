@@ -1,9 +1,9 @@
 import { readdirSync, statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { eventually, startTestRedis, type TestRedis } from '@jadwal/testkit'
+import { startTestRedis, type TestRedis } from '@jadwal/testkit'
 import { expect, onTestFinished, test } from 'vitest'
-import { checkTicks } from '../ledger/check-ticks.ts'
+import { expectOrder } from '../support/expect-order.ts'
 import { setupSchedulers } from '../support/schedulers.ts'
 
 /** Log lines above info that a service may write in a minute of trouble: some, not a storm. */
@@ -17,23 +17,15 @@ async function setup() {
   await Promise.all(schedulers.map((scheduler) => scheduler.ready))
   await system.leader()
   await delay(3_000)
-  /** `doubled` is what may be seen twice. */
-  const expectOrder = async (doubled: unknown = []): Promise<void> => {
-    const until = Math.floor(Date.now() / 1_000) * 1_000
-    await eventually(
-      () => {
-        const report = checkTicks(system.expected(until), system.consumer.sightings)
-        expect(report).toMatchObject({ missing: [], early: [], unexpected: [], doubled })
-      },
-      { timeoutMs: 40_000, everyMs: 500 },
-    )
+  const expectCalm = async (doubled: unknown = []): Promise<void> => {
+    await expectOrder(system, { doubled })
     for (const scheduler of schedulers) {
       const loud = scheduler.logs.filter((line) => /"level":"(warn|error)"/.test(line))
       expect(loud.length).toBeLessThan(FEW_LINES)
       expect(scheduler.child.exitCode).toBeNull()
     }
   }
-  return { redis, expectOrder }
+  return { redis, expectCalm }
 }
 
 /** Cuts the last bytes off the newest append-only file, as a crash of the machine would. */
@@ -49,16 +41,16 @@ function cutTail(redis: TestRedis, bytes: number): void {
 }
 
 test('Redis stopped and started: no tick missing, none doubled, all go on by themselves', async () => {
-  const { redis, expectOrder } = await setup()
+  const { redis, expectCalm } = await setup()
   await redis.stop()
   await delay(4_000)
   await redis.start()
   await delay(3_000)
-  await expectOrder()
+  await expectCalm()
 })
 
 test('Redis killed and started, twice', async () => {
-  const { redis, expectOrder } = await setup()
+  const { redis, expectCalm } = await setup()
   for (let round = 0; round < 2; round += 1) {
     await redis.kill()
     await delay(1_500)
@@ -66,14 +58,14 @@ test('Redis killed and started, twice', async () => {
     await delay(3_000)
   }
   // What Redis had accepted and not yet written may be done again, under the same id.
-  await expectOrder(expect.any(Array))
+  await expectCalm(expect.any(Array))
 })
 
 test('Redis killed and the tail of its append-only file lost: what is left fires each tick', async () => {
-  const { redis, expectOrder } = await setup()
+  const { redis, expectCalm } = await setup()
   await redis.kill()
   cutTail(redis, 300_000)
   await redis.start()
   await delay(3_000)
-  await expectOrder(expect.any(Array))
+  await expectCalm(expect.any(Array))
 })

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { defineJob } from '@jadwal/sdk'
 import { Redis } from 'ioredis'
 import { z } from 'zod'
@@ -9,6 +10,7 @@ import { z } from 'zod'
 const redis = new Redis(process.env['REDIS_URL'] ?? '', { maxRetriesPerRequest: null })
 redis.on('error', () => {})
 export const EXECUTIONS = `${process.env['JADWAL_PREFIX']}:executions`
+const SPANS = `${process.env['JADWAL_PREFIX']}:spans`
 
 async function note(ctx: { runId: string; attempt: number }): Promise<void> {
   await redis.rpush(EXECUTIONS, `${ctx.runId} ${ctx.attempt} ${Date.now()}`)
@@ -68,4 +70,22 @@ const poison = defineJob({
   },
 })
 
-export const jobs = [work, quick, fail, poison]
+/** Notes when it begins and when it ends, also when its signal aborts it: a LIST beside `executions`. */
+const span = defineJob({
+  name: 'fault.span',
+  queue: 'faults',
+  payload: z.object({ ms: z.number() }),
+  backoff,
+  async handler({ ms }, ctx) {
+    const noteSpan = (what: string): Promise<number> =>
+      redis.rpush(SPANS, `${what} ${ctx.runId} ${ctx.attempt} ${process.pid} ${Date.now()}`)
+    await noteSpan('began')
+    try {
+      await delay(ms, undefined, { signal: ctx.signal })
+    } finally {
+      await noteSpan('ended')
+    }
+  },
+})
+
+export const jobs = [work, quick, fail, poison, span]

@@ -4,10 +4,15 @@ import { publishCatalogue } from '@jadwal/queue'
 import { createTestDatabase, eventually, type ServiceProcess, spawnService } from '@jadwal/testkit'
 import { Redis } from 'ioredis'
 import { inject, onTestFinished } from 'vitest'
-import type { ExpectedSchedule } from '../ledger/check-ticks.ts'
 import { consumeTicks } from './tick-consumer.ts'
 
 export const LEASE_MS = 1_000
+
+/** What the schedules may be of; nobody but the test serves them. */
+export const JOBS = {
+  noted: { name: 'noted', queue: 'noted' },
+  other: { name: 'other', queue: 'other' },
+} as const
 
 export interface SchedulersOptions {
   schedules: number
@@ -24,38 +29,28 @@ export async function setupSchedulers(options: SchedulersOptions) {
   const redis = new Redis(redisUrl, { maxRetriesPerRequest: null })
   redis.on('error', () => {})
   onTestFinished(() => redis.disconnect())
-  await publishCatalogue(redis, prefix, [
-    {
-      name: 'noted',
-      queue: 'noted',
+  await publishCatalogue(
+    redis,
+    prefix,
+    Object.values(JOBS).map(({ name, queue }) => ({
+      name,
+      queue,
       attempts: 1,
       backoff: { type: 'exponential', delayMs: 1, maxDelayMs: 1, jitter: 0 },
       timeoutMs: 1_000,
       payloadSchema: {},
-    },
-  ])
+    })),
+  )
   const names = Array.from({ length: options.schedules }, (_, at) => `every-second-${at}`)
   await applySchedules(database.db, {
     schedules: names.map((name) => ({
       name,
-      input: { job: 'noted', every: '1s', overlap: 'allow' },
+      input: { job: JOBS.noted.name, every: '1s', overlap: 'allow' },
     })),
     prune: false,
     source: 'file',
     author: 'test',
   })
-  const rows = await database.db
-    .selectFrom('schedule_versions')
-    .select(['schedule_id', 'from_at'])
-    .execute()
-  const expected = (untilMs: number): ExpectedSchedule[] =>
-    rows.map(({ schedule_id, from_at }) => ({
-      id: schedule_id,
-      everyMs: 1_000,
-      fromMs: from_at.getTime(),
-      untilMs,
-    }))
-
   const env = {
     REDIS_URL: redisUrl,
     DATABASE_URL: database.url,
@@ -70,6 +65,11 @@ export async function setupSchedulers(options: SchedulersOptions) {
     void scheduler.exitCode().then(() => running.delete(scheduler))
     return scheduler
   }
+  const startRecorder = (): ServiceProcess => {
+    const recorder = spawnService('recorder', env)
+    onTestFinished(() => recorder[Symbol.asyncDispose]())
+    return recorder
+  }
   const leaderKey = `{${prefix}:scheduler}:leader`
   /** The scheduler that leads, by what Redis says; other than `not` when given. */
   const leader = (not?: ServiceProcess, timeoutMs = 15_000): Promise<ServiceProcess> =>
@@ -83,9 +83,9 @@ export async function setupSchedulers(options: SchedulersOptions) {
       },
       { timeoutMs, everyMs: 5 },
     )
-  const consumer = consumeTicks(redisUrl, prefix, 'noted')
+  const consumer = consumeTicks(redisUrl, prefix, JOBS.noted.queue)
   onTestFinished(() => consumer[Symbol.asyncDispose]())
-  return { redis, redisUrl, prefix, database, expected, start, leader, running, env, consumer }
+  return { redis, redisUrl, prefix, database, start, startRecorder, leader, consumer }
 }
 
 /** Resolves just after the next whole second and `afterMs`. */

@@ -19,6 +19,7 @@ export const JOBS = {
   quick: { name: 'fault.quick', queue: 'faults' },
   fail: { name: 'fault.fail', queue: 'faults' },
   poison: { name: 'fault.poison', queue: 'faults' },
+  span: { name: 'fault.span', queue: 'faults' },
 } as const
 
 export interface Row {

@@ -1,5 +1,5 @@
 import { Worker } from 'bullmq'
-import type { Sighting } from '../ledger/check-ticks.ts'
+import type { Sighting } from '../ledger/check-sightings.ts'
 
 export interface TickConsumer extends AsyncDisposable {
   readonly sightings: readonly Sighting[]

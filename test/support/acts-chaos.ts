@@ -1,0 +1,182 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { applySchedules } from '@jadwal/db'
+import { eventually } from '@jadwal/testkit'
+import { expect } from 'vitest'
+import { checkOverlaps } from '../ledger/check-overlaps.ts'
+import { apiClient, type Ask } from './api-client.ts'
+import { expectHistory } from './expect-order.ts'
+import { Kept, pick } from './kept.ts'
+import { readHistory } from './read-ledger.ts'
+import { readSpans } from './read-spans.ts'
+import { JOBS, setupSystem } from './system.ts'
+
+const MINUTE = 60_000
+/** The policies under which no two runs of a schedule may be executed at once. */
+const POLICIES = ['skip', 'queue-latest', 'cancel-running'] as const
+/** Longer than the interval of the schedules, so that each tick meets an unfinished run. */
+const HANDLER_MS = 1_700
+/** So long that no worker of a busy machine loses the lock of a run that it is executing. */
+const LOCK_MS = 5_000
+const PAST_TICKS = 300
+const BACKFILL_RATE = 30
+/** A held run waits for a lost one's lock to run out, at most so often in a row until it is dead. */
+const GOES_ON_WITHIN_MS = 60_000
+
+type System = Awaited<ReturnType<typeof setupSystem>>
+
+/**
+ * Schedules of every policy that forbids overlaps, runs by hand and a backfill, while leaders and
+ * workers are killed and leaders step down, for `chaosMs`: no two executions of a schedule overlap, all
+ * goes on afterwards, and each tick of schedules and backfill has what it is due.
+ */
+export async function expectActsToHold(chaosMs: number): Promise<void> {
+  const system = await setupSystem({ env: { JADWAL_LOCK_MS: String(LOCK_MS) } })
+  const { start, database } = system
+  const schedulers = [new Kept(() => start('scheduler')), new Kept(() => start('scheduler'))]
+  const workers = [new Kept(() => start('worker')), new Kept(() => start('worker'))]
+  const [recorder, api] = [start('recorder'), start('api')]
+  await Promise.all(
+    [recorder, api, ...[...schedulers, ...workers].map((k) => k.service)].map((s) => s.ready),
+  )
+  const ask = apiClient(api, 'test-admin-token')
+  await applySchedules(database.db, {
+    schedules: [...POLICIES.map(overlapping), past()],
+    prune: false,
+    source: 'file',
+    author: 'test',
+  })
+  const backfillId = await startBackfill(ask)
+
+  const triggered: string[] = []
+  const acts = [
+    () => pick(workers).service.kill(),
+    () => pick(workers).service.kill(),
+    () => pick(schedulers).service.kill(),
+    () => ask('POST', '/leader/step-down'),
+  ]
+  const untilMs = Date.now() + chaosMs
+  for (let at = 0; Date.now() < untilMs; at += 1) {
+    await acts[at % acts.length]?.()
+    for (let n = 0; n < 3; n += 1) {
+      await delay(300 + Math.random() * 300)
+      triggered.push(...(await trigger(ask)))
+    }
+  }
+  await expectAllGoesOn(system)
+  await expectBackfilled(system, ask, backfillId)
+  await expectHistory(database.db, { withinMs: GOES_ON_WITHIN_MS })
+  await expectNoOverlap(system, workers)
+  await expectEnds(system, triggered)
+}
+
+function overlapping(overlap: string): { name: string; input: Record<string, unknown> } {
+  const payload = { ms: HANDLER_MS }
+  return { name: overlap, input: { job: JOBS.span.name, every: '1s', overlap, payload } }
+}
+
+/** It has no ticks of its own yet; a backfill goes by its cadence. */
+function past(): { name: string; input: Record<string, unknown> } {
+  const startsAt = new Date(Date.now() + 24 * 60 * MINUTE).toISOString()
+  return { name: 'past', input: { job: JOBS.quick.name, every: '1m', startsAt, payload: { n: 1 } } }
+}
+
+async function startBackfill(ask: Ask): Promise<string> {
+  const to = Math.floor(Date.now() / MINUTE) * MINUTE
+  const { status, body } = await ask('POST', '/schedules/past/backfill', {
+    from: new Date(to - PAST_TICKS * MINUTE).toISOString(),
+    to: new Date(to).toISOString(),
+    rate: BACKFILL_RATE,
+    concurrency: 20,
+  })
+  expect({ status, body }).toMatchObject({ status: 202 })
+  return String(body['id'])
+}
+
+/** The id of the run that came of it, if one did. */
+async function trigger(ask: Ask): Promise<string[]> {
+  const overlap = pick([undefined, 'queue-latest', 'cancel-running'])
+  const name = pick(POLICIES)
+  const { status, body } = await ask(
+    'POST',
+    `/schedules/${name}/trigger`,
+    overlap ? { overlap } : {},
+  )
+  if (status === 202) return [String(body['id'])]
+  // Where overlaps are skipped, a run that is unfinished refuses another.
+  expect({ status, body, name, overlap }).toMatchObject({ status: 409, name: 'skip' })
+  return []
+}
+
+/** Each schedule gets a run that is executed from here on. */
+async function expectAllGoesOn({ redis, prefix, database }: System): Promise<void> {
+  const sinceMs = Date.now()
+  await eventually(
+    async () => {
+      const spans = await readSpans({ redis, prefix }, new Map())
+      const begun = spans.filter(({ fromMs }) => fromMs > sinceMs).map(({ runId }) => runId)
+      const rows = await database.db
+        .selectFrom('runs')
+        .select('schedule')
+        .distinct()
+        .where('id', 'in', ['00000000-0000-0000-0000-000000000000', ...begun])
+        .execute()
+      expect(new Set(rows.map(({ schedule }) => schedule))).toEqual(new Set(POLICIES))
+    },
+    { timeoutMs: GOES_ON_WITHIN_MS, everyMs: 500 },
+  )
+}
+
+async function expectBackfilled({ database }: System, ask: Ask, id: string): Promise<void> {
+  await eventually(
+    async () => {
+      const { body } = await ask('GET', `/backfills/${id}`)
+      expect(body).toMatchObject({ state: 'done' })
+      const runs = (await readHistory(database.db)).rows.filter(
+        ({ backfill_id }) => backfill_id === id,
+      )
+      expect(runs.filter(({ state }) => state !== 'succeeded')).toEqual([])
+      expect(new Set(runs.map(({ tick_at }) => tick_at?.getTime())).size).toBe(PAST_TICKS)
+      expect(runs).toHaveLength(PAST_TICKS)
+    },
+    { timeoutMs: GOES_ON_WITHIN_MS, everyMs: 500 },
+  )
+}
+
+async function expectNoOverlap(system: System, workers: readonly Kept[]): Promise<void> {
+  const ends = new Map(workers.flatMap(({ endedAtMs }) => [...endedAtMs]))
+  const spans = await readSpans(system, ends)
+  const { rows } = await readHistory(system.database.db)
+  const schedules = new Map(rows.map(({ id, schedule_id }) => [id, schedule_id ?? 'nobody']))
+  const executions = spans.map(({ runId, fromMs, untilMs }) => {
+    return { runId, fromMs, untilMs, scheduleId: schedules.get(runId) ?? 'nobody' }
+  })
+  expect(executions.length).toBeGreaterThan(10)
+  expect(checkOverlaps(executions)).toEqual([])
+}
+
+/** What was made by hand ends too, and nothing ends in a way that nobody asked for. */
+async function expectEnds({ database }: System, triggered: readonly string[]): Promise<void> {
+  await eventually(
+    async () => {
+      const { rows } = await readHistory(database.db)
+      const states = new Map(rows.map(({ id, state }) => [id, state]))
+      const open = new Set(['queued', 'running', 'retrying', undefined])
+      expect(triggered.filter((id) => open.has(states.get(id)))).toEqual([])
+    },
+    { timeoutMs: GOES_ON_WITHIN_MS, everyMs: 500 },
+  )
+  const { rows } = await readHistory(database.db)
+  const reasons = new Set(rows.map(({ state, reason }) => `${state} ${reason}`))
+  for (const usual of [
+    'succeeded null',
+    'skipped overlap',
+    'cancelled superseded',
+    'queued null',
+    'queued drained',
+    'running null',
+    'retrying null',
+    'dead lost',
+  ])
+    reasons.delete(usual)
+  expect([...reasons]).toEqual([])
+}
