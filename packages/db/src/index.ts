@@ -1,8 +1,20 @@
 export { askPostgres } from './ask-postgres.ts'
 export { applySchedules } from './apply-schedules.ts'
+export {
+  changeBackfillState,
+  countBackfillRuns,
+  findBackfill,
+  insertBackfill,
+  listActiveBackfills,
+  listBackfills,
+  listSucceededTicks,
+  type NamedBackfill,
+  recordBackfillProgress,
+} from './backfills.ts'
 export { BadCursorError } from './cursor.ts'
 export type {
   AttemptRow,
+  BackfillRow,
   CalendarRow,
   Database,
   Db,
