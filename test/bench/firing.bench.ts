@@ -9,9 +9,8 @@ import {
   systemClock,
 } from '@jadwal/domain'
 import { keys, publishCatalogue, RedisClock } from '@jadwal/queue'
-import { createLogger } from '@jadwal/runtime'
+import { createLogger, createRegistry } from '@jadwal/runtime'
 import { Redis } from 'ioredis'
-import { Registry } from 'prom-client'
 import { Catalogue } from '../../services/scheduler/src/catalogue.ts'
 import { Firing } from '../../services/scheduler/src/firing.ts'
 import { FiringQueues } from '../../services/scheduler/src/firing-queues.ts'
@@ -76,7 +75,7 @@ async function openFiring(overlap: OverlapPolicy, prefix: string): Promise<Firin
     redisClock,
     clock,
     prefix,
-    metrics: createSchedulerMetrics(new Registry()),
+    metrics: createSchedulerMetrics(createRegistry()),
     log: createLogger('bench', 'warn'),
     redisIsFull: () => false,
   }

@@ -73,7 +73,7 @@ export async function countBackfillRuns(
     .where('backfill_id', '=', id)
     .groupBy('state')
     .execute()
-  return Object.fromEntries(rows.map(({ state, count }) => [state, Number(count)]))
+  return Object.fromEntries(rows.map(({ state, count }) => [state, count]))
 }
 
 /** Goes from one of the states given to another. False when it is in none of them. */

@@ -80,5 +80,5 @@ test('what a plan says is what applying does, whatever there was', async () => {
 
 function changesAnything({ added, changed, removed, calendars }: SchedulePlan): boolean {
   const all = [added, changed, removed, calendars.added, calendars.changed, calendars.removed]
-  return all.some((names) => names.length > 0)
+  return all.some((each) => each.length > 0)
 }

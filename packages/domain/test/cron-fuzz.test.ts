@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 const FIELDS = ['second', 'minute', 'hour', 'day of month', 'month', 'day of week']
 /** What a refusal begins with: a field and its text, or the whole text. */
 const NAMED = new RegExp(
-  `^((${FIELDS.join('|')}) "|".*" (has \\d+ |is no |means )|"@every|is empty;|never fires: )`,
+  `^((${FIELDS.join('|')}) "|".*" (has \\d+ |is no |means )|".*@every|is empty;|never fires: )`,
   's',
 )
 

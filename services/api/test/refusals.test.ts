@@ -28,7 +28,7 @@ describe('what is not right', () => {
   test.each([
     ['/nowhere', 'GET', 404],
     ['/api/v1/nowhere', 'GET', 404],
-    ['/api/v1/backfills', 'GET', 404],
+    ['/api/v1/nothing', 'GET', 404],
     ['/api/v1/runs', 'DELETE', 405],
     ['/api/v1/workers', 'POST', 405],
     ['/', 'POST', 405],

@@ -25,7 +25,7 @@ import { Catalogue } from '../src/catalogue.ts'
 import { FiringQueues } from '../src/firing-queues.ts'
 import { ScheduleBook } from '../src/schedule-book.ts'
 
-export const FROM = Date.parse('2026-09-01T10:00:00Z')
+const FROM = Date.parse('2026-09-01T10:00:00Z')
 export const at = (minutes: number): Date => new Date(FROM + minutes * MINUTE)
 
 export async function setupBackfills() {

@@ -37,7 +37,7 @@ test('a running handler gets its signal aborted within a second, and its run end
 test('a handler that ignores its signal is abandoned, and what it returns later counts for nothing', async () => {
   await using bench = openBench(server.url)
   await bench.work()
-  const id = await bench.add('slow', { ms: 6_500 })
+  const id = await bench.add('slow', { ms: 9_000 })
   await bench.reached(id, 'running')
   await cancel(bench, id)
   const fact = await bench.reached(id, 'cancelled')
@@ -46,8 +46,8 @@ test('a handler that ignores its signal is abandoned, and what it returns later 
     attempt_state: 'cancelled',
     error: { name: 'AbandonedError' },
   })
-  // The handler ends meanwhile: it had at most a second and a half left.
-  await bench.reached(await bench.add('slow', { ms: 2_000 }), 'succeeded')
+  // The handler ends meanwhile: it had at most three seconds left.
+  await bench.reached(await bench.add('slow', { ms: 3_500 }), 'succeeded')
   expect((await bench.facts(id)).at(-1)).toEqual(fact)
   expect(await bench.queue.getJob(id)).toBeUndefined()
 })
