@@ -7,7 +7,7 @@ import { checkSightings } from '../ledger/check-sightings.ts'
 import { expectHistory } from './expect-order.ts'
 import { Kept, pick } from './kept.ts'
 import { readHistory } from './read-ledger.ts'
-import { JOBS, setupSchedulers } from './schedulers.ts'
+import { JOBS, publishJobs, setupSchedulers } from './schedulers.ts'
 import { consumeTicks } from './tick-consumer.ts'
 
 const EDIT_EACH_MS = 100
@@ -23,6 +23,8 @@ const CADENCES = [
   { cron: '* * * * * *' },
   { cron: '1-59/2 * * * * *', timezone: 'Asia/Kathmandu' },
 ] as const
+
+const PAUSE = { author: 'test', reason: null, until: null }
 
 type System = Awaited<ReturnType<typeof setupSchedulers>>
 
@@ -58,6 +60,9 @@ export async function expectEditsToHold(
   for (let at = 0; Date.now() < sinceMs + stormMs; at += 1) {
     const schedule = schedules[at % SCHEDULES]
     if (schedule) await edit(system, schedule)
+    if (at % 100 === 20) await pauseSchedules(database.db, 'everything', PAUSE)
+    if (at % 100 === 50) await resumeSchedules(database.db, 'everything', PAUSE.author)
+    if (at % 50 === 35) await swapQueues(system, at % 100 === 35)
     if (Date.now() > sinceMs + (stormMs * (killed + 1)) / (kills + 1)) {
       killed += 1
       await (await leader()).kill()
@@ -82,9 +87,22 @@ export async function expectEditsToHold(
       )
       expect(unseen).toEqual([])
       expect(checkSightings([], sightings, untilMs)).toMatchObject({ doubled: [], early: [] })
+      const elsewhere = new Set(other.sightings.map(({ scheduleId }) => scheduleId))
+      const moved = system.consumer.sightings.filter(({ scheduleId }) => elsewhere.has(scheduleId))
+      expect(moved.length).toBeGreaterThan(0)
     },
     { timeoutMs: 60_000, everyMs: 500 },
   )
+}
+
+/** The workers of each job move to the queue of the other one, so all schedules do, and later back. */
+async function swapQueues({ redis, prefix }: System, isSwapped: boolean): Promise<void> {
+  const { noted, other } = JOBS
+  const swapped = [
+    { name: noted.name, queue: other.queue },
+    { name: other.name, queue: noted.queue },
+  ]
+  await publishJobs(redis, prefix, isSwapped ? swapped : [noted, other])
 }
 
 function newSchedule(name: string): Edited {
@@ -98,12 +116,7 @@ async function edit(system: System, schedule: Edited): Promise<void> {
   const act = schedule.deleted
     ? 'write'
     : pick(['write', 'write', 'write', 'delete', 'pause', 'resume'])
-  if (act === 'pause')
-    await pauseSchedules(
-      database.db,
-      { schedule: name },
-      { author: 'test', reason: null, until: null },
-    )
+  if (act === 'pause') await pauseSchedules(database.db, { schedule: name }, PAUSE)
   else if (act === 'resume') await resumeSchedules(database.db, { schedule: name }, 'test')
   else {
     Object.assign(schedule, newSchedule(name), { deleted: act === 'delete' })

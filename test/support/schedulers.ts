@@ -29,18 +29,7 @@ export async function setupSchedulers(options: SchedulersOptions) {
   const redis = new Redis(redisUrl, { maxRetriesPerRequest: null })
   redis.on('error', () => {})
   onTestFinished(() => redis.disconnect())
-  await publishCatalogue(
-    redis,
-    prefix,
-    Object.values(JOBS).map(({ name, queue }) => ({
-      name,
-      queue,
-      attempts: 1,
-      backoff: { type: 'exponential', delayMs: 1, maxDelayMs: 1, jitter: 0 },
-      timeoutMs: 1_000,
-      payloadSchema: {},
-    })),
-  )
+  await publishJobs(redis, prefix, Object.values(JOBS))
   const names = Array.from({ length: options.schedules }, (_, at) => `every-second-${at}`)
   await applySchedules(database.db, {
     schedules: names.map((name) => ({
@@ -86,6 +75,25 @@ export async function setupSchedulers(options: SchedulersOptions) {
   const consumer = consumeTicks(redisUrl, prefix, JOBS.noted.queue)
   onTestFinished(() => consumer[Symbol.asyncDispose]())
   return { redis, redisUrl, prefix, database, start, startRecorder, leader, consumer }
+}
+
+/** Publishes jobs as the workers that serve them would. */
+export async function publishJobs(
+  redis: Redis,
+  prefix: string,
+  jobs: readonly { name: string; queue: string }[],
+): Promise<void> {
+  const rest = {
+    attempts: 1,
+    backoff: { type: 'exponential', delayMs: 1, maxDelayMs: 1, jitter: 0 },
+    timeoutMs: 1_000,
+    payloadSchema: {},
+  } as const
+  await publishCatalogue(
+    redis,
+    prefix,
+    jobs.map(({ name, queue }) => ({ name, queue, ...rest })),
+  )
 }
 
 /** Resolves just after the next whole second and `afterMs`. */
