@@ -47,13 +47,8 @@ test('an hour without any scheduler: each tick has its verdict, and long ranges 
   const names = Object.keys(POLICIES).flatMap((policy) =>
     Object.keys(CADENCES).map((cadence) => `${policy}.${cadence}`),
   )
-  await applySchedules(database.db, {
-    schedules: names.map((name) => ({ name, input: input(name) })),
-    prune: false,
-    source: 'file',
-    author: 'test',
-  })
-  await beDown(system, Math.floor((Date.now() - HOUR) / (5 * MINUTE)) * 5 * MINUTE)
+  await apply(system, Object.fromEntries(names.map((name) => [name, input(name)])))
+  await beDown(system, anHourAgo())
 
   const [first, second] = [start(), start()]
   await Promise.all([first.ready, second.ready])
@@ -76,6 +71,86 @@ test('an hour without any scheduler: each tick has its verdict, and long ranges 
   const seen = consumer.sightings.map(({ scheduleId, tickAtMs }) => `${scheduleId} ${tickAtMs}`)
   expect(new Set(seen).size).toBe(seen.length)
 })
+
+test('what was edited, paused, ended or deleted while no scheduler ran is caught up with as it was then', async () => {
+  const system = await setupSchedulers({ schedules: 0 })
+  const { start, startRecorder, database } = system
+  const { db } = database
+  const downMs = anHourAgo()
+  const at = (minutes: number): Date => new Date(downMs + minutes * MINUTE)
+  const everySecond = { job: 'noted', overlap: 'allow', every: '1s' }
+  await apply(system, {
+    edited: everySecond,
+    paused: everySecond,
+    ended: { ...everySecond, endsAt: at(30).toISOString() },
+    deleted: everySecond,
+  })
+  await beDown(system, downMs)
+  const rarer = { ...everySecond, every: '1m', misfire: { policy: 'all', limit: 5 } }
+  await apply(system, { edited: rarer }, ['deleted'])
+  const changed = await db.selectFrom('schedules').select(['id', 'name']).execute()
+  const idOf = (name: string): string => changed.find((one) => one.name === name)?.id ?? ''
+  await db
+    .updateTable('schedule_versions')
+    .set({ until_at: at(30) })
+    .where('until_at', 'is not', null)
+    .execute()
+  await db
+    .updateTable('schedule_versions')
+    .set({ from_at: at(30) })
+    .where('version', '=', 2)
+    .execute()
+  await db
+    .insertInto('schedule_pauses')
+    .values({
+      schedule_id: idOf('paused'),
+      from_at: at(10),
+      until_at: at(20),
+      reason: null,
+      author: 'test',
+      resumed_by: null,
+    })
+    .execute()
+
+  await start().ready
+  startRecorder()
+  await expectHistory(db)
+  const { rows } = await readHistory(db)
+  const misfires = (name: string): string[] =>
+    rows
+      .filter(({ schedule_id }) => schedule_id === idOf(name))
+      .filter((row) => row.state === 'skipped' || ageMs(row) > DEFAULT_AFTER_MS)
+      .toSorted((a, b) => (a.tick_at?.getTime() ?? 0) - (b.tick_at?.getTime() ?? 0))
+      .map(({ state, reason, tick_count }) => [reason ?? state, tick_count ?? 1].join(' '))
+  const half = 30 * 60
+  // Each version by its own policy: the first one fires its newest misfire, the second one five.
+  const ofTheFirst = [`misfire ${half - 1}`, 'queued 1']
+  expect(misfires('edited').slice(0, 2)).toEqual(ofTheFirst)
+  expect(misfires('edited').slice(3)).toEqual(Array.from({ length: 5 }, () => 'queued 1'))
+  expect(misfires('paused').slice(0, 2)).toEqual(['misfire 600', 'paused 600'])
+  expect(misfires('paused').slice(3)).toEqual(['queued 1'])
+  expect(misfires('ended')).toEqual(ofTheFirst)
+  expect(misfires('deleted')).toEqual(ofTheFirst)
+})
+
+/** An instant at which every cadence here has a tick. */
+function anHourAgo(): number {
+  return Math.floor((Date.now() - HOUR) / (5 * MINUTE)) * 5 * MINUTE
+}
+
+async function apply(
+  { database }: Awaited<ReturnType<typeof setupSchedulers>>,
+  inputs: Readonly<Record<string, Record<string, unknown>>>,
+  removed: readonly string[] = [],
+): Promise<void> {
+  await applySchedules(database.db, {
+    schedules: Object.entries(inputs).map(([name, given]) => ({ name, input: given })),
+    remove: { schedules: removed },
+    prune: false,
+    source: 'file',
+    author: 'test',
+  })
+}
 
 function input(name: string): Record<string, unknown> {
   const { policy, cadence } = partsOf(name)
