@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { applySchedules } from '@jadwal/db'
-import { eventually } from '@jadwal/testkit'
+import { eventually, type TestRedis } from '@jadwal/testkit'
 import { expect } from 'vitest'
 import { checkOverlaps } from '../ledger/check-overlaps.ts'
 import { apiClient, type Ask } from './api-client.ts'
@@ -22,6 +22,12 @@ const BACKFILL_RATE = 30
 /** A held run waits for a lost one's lock to run out, at most so often in a row until it is dead. */
 const GOES_ON_WITHIN_MS = 60_000
 
+export interface ActsChaos {
+  chaosMs: number
+  /** A Redis of the test's own, which then goes away now and then, for less than a lock lasts. */
+  redis?: TestRedis
+}
+
 type System = Awaited<ReturnType<typeof setupSystem>>
 
 /**
@@ -29,8 +35,11 @@ type System = Awaited<ReturnType<typeof setupSystem>>
  * workers are killed and leaders step down, for `chaosMs`: no two executions of a schedule overlap, all
  * goes on afterwards, and each tick of schedules and backfill has what it is due.
  */
-export async function expectActsToHold(chaosMs: number): Promise<void> {
-  const system = await setupSystem({ env: { JADWAL_LOCK_MS: String(LOCK_MS) } })
+export async function expectActsToHold({ chaosMs, redis }: ActsChaos): Promise<void> {
+  const system = await setupSystem({
+    env: { JADWAL_LOCK_MS: String(LOCK_MS) },
+    ...(redis ? { redisUrl: redis.url } : {}),
+  })
   const { start, database } = system
   const schedulers = [new Kept(() => start('scheduler')), new Kept(() => start('scheduler'))]
   const workers = [new Kept(() => start('worker')), new Kept(() => start('worker'))]
@@ -53,6 +62,7 @@ export async function expectActsToHold(chaosMs: number): Promise<void> {
     () => pick(workers).service.kill(),
     () => pick(schedulers).service.kill(),
     () => ask('POST', '/leader/step-down'),
+    ...(redis ? redisFaults(redis) : []),
   ]
   const untilMs = Date.now() + chaosMs
   for (let at = 0; Date.now() < untilMs; at += 1) {
@@ -67,6 +77,20 @@ export async function expectActsToHold(chaosMs: number): Promise<void> {
   await expectHistory(database.db, { withinMs: GOES_ON_WITHIN_MS })
   await expectNoOverlap(system, workers)
   await expectEnds(system, triggered)
+}
+
+function redisFaults(redis: TestRedis): (() => Promise<void>)[] {
+  return [
+    async () => {
+      await redis.kill()
+      await redis.start()
+    },
+    async () => {
+      redis.pause()
+      await delay(1_500)
+      redis.resume()
+    },
+  ]
 }
 
 function overlapping(overlap: string): { name: string; input: Record<string, unknown> } {
@@ -102,6 +126,8 @@ async function trigger(ask: Ask): Promise<string[]> {
     overlap ? { overlap } : {},
   )
   if (status === 202) return [String(body['id'])]
+  // Redis is away: nobody knows whether there will be a run.
+  if (status === 503) return []
   // Where overlaps are skipped, a run that is unfinished refuses another.
   expect({ status, body, name, overlap }).toMatchObject({ status: 409, name: 'skip' })
   return []
