@@ -7,7 +7,7 @@ export {
   insertBackfill,
   listActiveBackfills,
   listBackfills,
-  listSucceededTicks,
+  markBackfillCleaned,
   type NamedBackfill,
   recordBackfillProgress,
 } from './backfills.ts'
@@ -27,6 +27,7 @@ export { findHistoryStart } from './find-history-start.ts'
 export { findRun, type RecordedRun } from './find-run.ts'
 export { findScheduleName, type NamedSchedule } from './find-schedule-name.ts'
 export { type BackfilledRun, listBackfilledRuns } from './list-backfilled-runs.ts'
+export { listCoveredTicks } from './list-covered-ticks.ts'
 export { listCalendarSpecs } from './list-calendar-specs.ts'
 export { listPausesOf } from './list-pauses-of.ts'
 export { listRuns, type RunFilters } from './list-runs.ts'
@@ -44,7 +45,12 @@ export { type LedgerRow, listTickRows } from './list-tick-rows.ts'
 export { findVersion, listVersions, type RecordedVersion } from './list-versions.ts'
 export { listUnfinishedRuns } from './list-unfinished-runs.ts'
 export { listVersionRules } from './list-version-rules.ts'
-export { type LoadedSchedules, loadSchedules, readScheduleRevision } from './load-schedules.ts'
+export {
+  type LoadedSchedules,
+  loadSchedules,
+  OWES_FOR_MS,
+  readScheduleRevision,
+} from './load-schedules.ts'
 export { type LateTick, markLateTicks } from './mark-late-ticks.ts'
 export { migrate, type MigrateOptions } from './migrate.ts'
 export { type DatabaseOptions, openDatabase } from './open-database.ts'

@@ -22,7 +22,7 @@ export interface LoadedSchedules {
 }
 
 /** A version that ended longer ago owes nothing any more. */
-const OWES_FOR_MS = 30 * DAY
+export const OWES_FOR_MS = 30 * DAY
 
 /** Schedules in one query. */
 const PAGE = 5_000

@@ -1,8 +1,11 @@
-import { type Db, loadSchedules, readScheduleRevision } from '@jadwal/db'
+import { type Db, loadSchedules, OWES_FOR_MS, readScheduleRevision } from '@jadwal/db'
+import { HOUR } from '@jadwal/domain'
 import type { RedisClock } from '@jadwal/queue'
 import type { Logger } from '@jadwal/runtime'
 import type { ScheduleBook } from './schedule-book.ts'
 import type { SchedulerMetrics } from './scheduler-metrics.ts'
+
+const FORGET_EACH_MS = HOUR
 
 export interface KeepSchedulesDeps {
   db: Db
@@ -16,6 +19,7 @@ export interface KeepSchedulesDeps {
 export class ScheduleKeeper {
   readonly #deps: KeepSchedulesDeps
   #revision: number | undefined
+  #forgotAtMs: number | undefined
 
   constructor(deps: KeepSchedulesDeps) {
     this.#deps = deps
@@ -24,6 +28,7 @@ export class ScheduleKeeper {
   /** Takes in what has changed since the last time. Whether anything had. */
   async refresh(): Promise<boolean> {
     const { db, book, redisClock, log, metrics } = this.#deps
+    this.#forget(redisClock.nowMs())
     if (this.#revision !== undefined && (await readScheduleRevision(db)) === this.#revision)
       return false
     const { revision, schedules, pauses, problems } = await loadSchedules(db, this.#revision)
@@ -35,5 +40,13 @@ export class ScheduleKeeper {
     metrics.schedules.set(book.size)
     log.info({ schedules: schedules.length, of: book.size, revision }, 'schedules loaded')
     return true
+  }
+
+  /** A process that runs for months holds no more than one that was just started. */
+  #forget(nowMs: number): void {
+    this.#forgotAtMs ??= nowMs
+    if (Math.abs(nowMs - this.#forgotAtMs) < FORGET_EACH_MS) return
+    this.#deps.book.forget(nowMs - OWES_FOR_MS)
+    this.#forgotAtMs = nowMs
   }
 }
