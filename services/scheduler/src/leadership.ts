@@ -1,3 +1,4 @@
+import type { Clock } from '@jadwal/domain'
 import type { Lease, RedisClock, Reign } from '@jadwal/queue'
 import type { Logger } from '@jadwal/runtime'
 import type { Bell } from './bell.ts'
@@ -10,6 +11,8 @@ const MAX_SKEW_MS = 500
 export interface LeadershipDeps {
   lease: Lease
   redisClock: RedisClock
+  /** Times are measured by its monotonic side: that of Redis may be set back. */
+  clock: Clock
   /** Rings when the lease was released. */
   leaseFree: Bell
   leaseMs: number
@@ -32,14 +35,14 @@ export class Candidate {
 
   /** Lets another lead first, if there is one. */
   standBack(): void {
-    const { redisClock, leaseMs } = this.#deps
-    this.#standsBackUntilMs = redisClock.nowMs() + leaseMs + 2 * TRY_MS
+    const { clock, leaseMs } = this.#deps
+    this.#standsBackUntilMs = clock.monotonicMs() + leaseMs + 2 * TRY_MS
   }
 
   /** Tries to take the lease. Returns the reign, or how long to wait. */
   async stand(): Promise<Reign | { waitMs: number }> {
-    const { lease, redisClock, log } = this.#deps
-    const nowMs = redisClock.nowMs()
+    const { lease, redisClock, clock, log } = this.#deps
+    const nowMs = clock.monotonicMs()
     if (this.#standsBack(nowMs)) {
       const freeInMs = await lease.freeInMs()
       if (freeInMs > 0) {
@@ -48,7 +51,7 @@ export class Candidate {
       } else this.#freeSinceMs ??= nowMs
       return { waitMs: TRY_MS }
     }
-    const result = await lease.take(new Date(nowMs).toISOString())
+    const result = await lease.take(new Date(redisClock.nowMs()).toISOString())
     if (!result.taken) return { waitMs: Math.min(result.freeInMs, TRY_MS) }
     this.#freeSinceMs = undefined
     if (this.#skewed())

@@ -175,7 +175,7 @@ export async function startScheduler(
     }
   }
   const lease = new Lease(leaseRedis, clock, { prefix, leaseMs, instance })
-  const candidate = new Candidate({ lease, redisClock, leaseFree, leaseMs, log })
+  const candidate = new Candidate({ lease, redisClock, clock, leaseFree, leaseMs, log })
   const reignDeps = {
     book,
     catalogue,

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { HOUR } from '@jadwal/domain'
 import { Lease, RedisClock, type Reign } from '@jadwal/queue'
 import { createLogger } from '@jadwal/runtime'
 import { FakeClock } from '@jadwal/testkit'
 import { Redis } from 'ioredis'
-import { expect, inject, onTestFinished, test } from 'vitest'
+import { expect, inject, onTestFinished, test, vi } from 'vitest'
 import { Bell } from '../src/bell.ts'
 import { Candidate } from '../src/leadership.ts'
 
@@ -23,8 +24,8 @@ async function setup() {
     await redisClock.measure()
     const lease = new Lease(redis, clock, { prefix, leaseMs: LEASE_MS, instance })
     const log = createLogger('scheduler', 'silent', instance)
-    const deps = { lease, redisClock, leaseFree: new Bell(), leaseMs: LEASE_MS, log }
-    return { clock, lease, candidate: new Candidate(deps) }
+    const deps = { lease, redisClock, clock, leaseFree: new Bell(), leaseMs: LEASE_MS, log }
+    return { clock, lease, redisClock, candidate: new Candidate(deps) }
   }
   return { candidate }
 }
@@ -88,4 +89,13 @@ test('it stands back no longer once another has led', async () => {
   expect(leads(await a.candidate.stand())).toBe(false)
   await b.lease.release(NOW)
   expect(leads(await a.candidate.stand())).toBe(true)
+})
+
+test('a lone one that stands back leads in time although the clock of Redis is set back', async () => {
+  const { candidate } = await setup()
+  const lone = await candidate('lone', 0)
+  lone.candidate.standBack()
+  vi.spyOn(lone.redisClock, 'nowMs').mockReturnValue(lone.clock.now().getTime() - HOUR)
+  lone.clock.advance(LEASE_MS + 1_001)
+  expect(leads(await lone.candidate.stand())).toBe(true)
 })
