@@ -1,13 +1,11 @@
-import { backfillRunId, type RunState, ScheduleId, tickRunId } from '@jadwal/domain'
-import { type Insertable, sql } from 'kysely'
+import type { RunState } from '@jadwal/domain'
+import type { Insertable } from 'kysely'
 import { decodeCursor, encodeCursor } from './cursor.ts'
 import type { BackfillRow, BackfillState, Database, Db } from './database.ts'
 import { type Page, pageLimit, type PageRequest } from './page.ts'
 
 export type NamedBackfill = BackfillRow & { schedule: string }
 
-/** A cancelled backfill is looked at a little longer: its waiting runs are to be cancelled too. */
-const AFTER_THE_END_MS = 60_000
 const CURSOR = /^\d{1,16}\|[0-9a-f-]{36}$/
 
 export async function insertBackfill(
@@ -49,17 +47,9 @@ export async function findBackfill(db: Db, id: string): Promise<NamedBackfill | 
   return selectNamed(db).where('b.id', '=', id).executeTakeFirst()
 }
 
-/** Those that have not ended, and those that only just have. Served by backfills_finished_idx. */
+/** Those that the leader is not done with, oldest first. Served by backfills_active_idx. */
 export async function listActiveBackfills(db: Db): Promise<NamedBackfill[]> {
-  return selectNamed(db)
-    .where((eb) =>
-      eb.or([
-        eb('b.finished_at', 'is', null),
-        eb('b.finished_at', '>', sql<Date>`now() - ${AFTER_THE_END_MS} * interval '1 millisecond'`),
-      ]),
-    )
-    .orderBy('b.created_at')
-    .execute()
+  return selectNamed(db).where('b.cleaned_at', 'is', null).orderBy('b.created_at').execute()
 }
 
 /** How many runs of a backfill are in which state, as far as recorded. Served by runs_backfill_idx. */
@@ -97,49 +87,18 @@ export async function changeBackfillState(
   return result.numUpdatedRows > 0n
 }
 
+/** The leader is done with a backfill that has ended. */
+export async function markBackfillCleaned(db: Db, id: string, at: Date): Promise<void> {
+  await db.updateTable('backfills').set({ cleaned_at: at }).where('id', '=', id).execute()
+}
+
 /** Writes how far a backfill is. Redis has the truth of it; this is for people. */
 export async function recordBackfillProgress(
   db: Db,
   id: string,
-  progress: Pick<BackfillRow, 'enqueued' | 'skipped' | 'position_at' | 'problem'>,
+  progress: Partial<Pick<BackfillRow, 'enqueued' | 'skipped' | 'position_at' | 'problem'>>,
 ): Promise<void> {
   await db.updateTable('backfills').set(progress).where('id', '=', id).execute()
-}
-
-/**
- * Which of these ticks have a run that succeeded: their own, or one of an earlier backfill. Own runs
- * are found by their ids, those of backfills through runs_backfill_idx.
- */
-export async function listSucceededTicks(
-  db: Db,
-  scheduleId: string,
-  ticksMs: readonly number[],
-): Promise<Set<number>> {
-  if (ticksMs.length === 0) return new Set()
-  const id = ScheduleId.parse(scheduleId)
-  const backfills = await db
-    .selectFrom('backfills')
-    .select(['id', 'created_at'])
-    .where('schedule_id', '=', scheduleId)
-    .where('from_at', '<=', new Date(Math.max(...ticksMs)))
-    .where('until_at', '>=', new Date(Math.min(...ticksMs)))
-    .execute()
-  const tickOf = new Map<string, number>()
-  for (const tickAtMs of ticksMs) {
-    tickOf.set(tickRunId(id, tickAtMs), tickAtMs)
-    for (const { id: backfillId, created_at } of backfills)
-      tickOf.set(
-        backfillRunId({ id: backfillId, createdAtMs: created_at.getTime() }, tickAtMs),
-        tickAtMs,
-      )
-  }
-  const rows = await db
-    .selectFrom('runs')
-    .select('id')
-    .where(sql<boolean>`id = ANY (${[...tickOf.keys()]}::uuid[])`)
-    .where('state', '=', 'succeeded')
-    .execute()
-  return new Set(rows.flatMap((row) => tickOf.get(row.id) ?? []))
 }
 
 function selectNamed(db: Db) {

@@ -163,7 +163,7 @@ interface BackfillTable {
   calendars: JSONColumnType<Calendars, string, never>
   /** Where its runs go. */
   queue: string
-  /** Ticks in the range; those passed over because they had succeeded; those that got a run. */
+  /** Ticks in the range; those passed over (see listCoveredTicks); those that got a run. */
   ticks: number
   skipped: Generated<number>
   enqueued: Generated<number>
@@ -174,6 +174,8 @@ interface BackfillTable {
   author: string
   created_at: Date
   finished_at: Date | null
+  /** When the leader was done with it: after its end, none of its runs is left in the queue. */
+  cleaned_at: Date | null
 }
 export type BackfillRow = Selectable<BackfillTable>
 

@@ -20,7 +20,7 @@ export {
 export { Duration, formatDuration, parseDurationMs } from './duration.ts'
 export { type ExpectedTick, expectedTicks } from './expected-ticks.ts'
 export { AttemptFact, Fact, RunFact, TermEnd, TermFact } from './fact.ts'
-export { backfillTicks, type BackfillRange } from './backfill.ts'
+export { type BackfillRange, type BackfillStretch, backfillTicks } from './backfill.ts'
 export {
   backfillRunId,
   firstUuidAt,

@@ -3,6 +3,8 @@ import { Instant, PageQuery } from './run-query.ts'
 
 /** Ticks that one backfill may have. */
 export const MOST_TICKS = 1_000_000
+/** Days, spans and gaps between them that are passed over while its ticks are counted. */
+export const MOST_KEPT_FROM = 100_000
 const MOST_AT_ONCE = 1_000
 
 const CONCURRENCY_RULE = `must be a whole number from 1 to ${MOST_AT_ONCE}`

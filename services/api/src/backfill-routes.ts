@@ -21,7 +21,7 @@ import type { RequestHandler, Router } from 'express'
 import { z } from 'zod'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory } from './ask.ts'
-import { BackfillQuery, BackfillRequest, MOST_TICKS } from './backfill-request.ts'
+import { BackfillQuery, BackfillRequest, MOST_KEPT_FROM, MOST_TICKS } from './backfill-request.ts'
 import { backfillView } from './backfill-view.ts'
 import { endpoint } from './endpoint.ts'
 import { JobCheck } from './job-check.ts'
@@ -32,7 +32,7 @@ import { findVersionInForce } from './version-in-force.ts'
 import { parseRequest } from './zod-problem.ts'
 
 /** Ticks that are counted in one turn of the event loop. */
-const COUNTED_AT_ONCE = 5_000
+const COUNTED_AT_ONCE = 2_000
 const DEFAULT_CONCURRENCY = 10
 
 /** `/backfills`: runs for ticks of the past. The leader makes them; here they are asked for and watched. */
@@ -151,21 +151,27 @@ async function requireLive({ db, clock }: ApiDeps, given: unknown) {
   })
 }
 
-/** Throws a `Problem` when there are none, or too many. */
+/** Throws a `Problem` when there are none, or too many, or when counting them takes too long. */
 async function countTicks(range: BackfillRange): Promise<number> {
-  let count = 0
-  let afterMs = range.fromMs - 1
+  let [count, keptFrom, afterMs] = [0, 0, range.fromMs - 1]
   for (;;) {
-    const ticks = backfillTicks(range, afterMs, COUNTED_AT_ONCE)
-    count += ticks.length
+    const stretch = backfillTicks(range, afterMs, COUNTED_AT_ONCE)
+    count += stretch.ticks.length
+    keptFrom += stretch.keptFrom
+    afterMs = stretch.positionMs
     if (count > MOST_TICKS)
       throw fieldProblem(
         'bad-request',
         'to',
         `makes a range of more than ${MOST_TICKS} ticks: make several backfills`,
       )
-    afterMs = ticks.at(-1) ?? afterMs
-    if (ticks.length < COUNTED_AT_ONCE) break
+    if (keptFrom > MOST_KEPT_FROM)
+      throw fieldProblem(
+        'bad-request',
+        'to',
+        `makes a range that calendars keep the schedule from more than ${MOST_KEPT_FROM} times: make several backfills`,
+      )
+    if (stretch.end) break
     await setImmediate()
   }
   if (count === 0)

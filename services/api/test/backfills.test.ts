@@ -94,6 +94,33 @@ test('a range with too many ticks is refused, and the api answers others meanwhi
   expect((await asking).body.detail).toContain('more than 1000000 ticks')
 })
 
+test('a range that calendars keep the schedule from is counted in no time, one that they cut into too many parts is refused', async () => {
+  await using t = await setup()
+  const calendar = (name: string, dates: string[]) =>
+    t.api.ask(`/api/v1/calendars/${name}`, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ dates }),
+    })
+  await calendar('audit', ['2026-08-30'])
+  await calendar('holidays', ['12-25'])
+  const job = { job: 'email.send', payload: { to: 'a@example.com', template: 'bye' } }
+  const only = { ...job, every: '1s', calendars: { only: ['audit'] } }
+  const schedules = [
+    { name: 'rare', input: only },
+    { name: 'rarer', input: { ...only, calendars: { only: ['audit'], skip: ['holidays'] } } },
+  ]
+  await applySchedules(t.db, { schedules, prune: false, source: 'api', author: 'test' })
+  const range = { ...PAST, from: '0001-01-01T00:00:00Z' }
+  const rare = await t.post('schedules/rare/backfill', range)
+  expect([rare.status, rare.body.ticks]).toEqual([202, 86_400])
+  const rarer = await t.post('schedules/rarer/backfill', range)
+  expect([rarer.status, rarer.body.detail]).toEqual([
+    400,
+    expect.stringContaining('calendars keep the schedule from more than 100000 times'),
+  ])
+})
+
 test('there is no backfill of what does not exist, is in shadow mode, or whose job nobody serves', async () => {
   await using t = await setup({ mode: 'shadow' })
   expect((await t.post('schedules/none/backfill', PAST)).status).toBe(404)

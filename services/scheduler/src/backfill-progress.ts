@@ -16,7 +16,7 @@ const LEAST_PRIORITY = 500
 
 /** How far a backfill is. */
 export interface Progress {
-  /** The last tick that was dealt with; before the first one when none was. */
+  /** All ticks up to here were dealt with. */
   positionMs: number
   /** Ticks that were dealt with, and runs that were made of them. */
   decided: number

@@ -2,12 +2,13 @@ import {
   changeBackfillState,
   type Db,
   listActiveBackfills,
-  listSucceededTicks,
+  listCoveredTicks,
+  markBackfillCleaned,
   type NamedBackfill,
   recordBackfillProgress,
 } from '@jadwal/db'
-import { backfillTicks, isPausedAt, ScheduleSpec } from '@jadwal/domain'
-import { cancelWaitingRun, keys, livingRuns, type RedisClock, type Reign } from '@jadwal/queue'
+import { type BackfillStretch, backfillTicks, isPausedAt, ScheduleSpec } from '@jadwal/domain'
+import { cancelWaitingRun, livingRuns, type RedisClock, type Reign } from '@jadwal/queue'
 import { type Logger, rateLimitedErrors } from '@jadwal/runtime'
 import type { Redis } from 'ioredis'
 import { BackfillProgress, type Progress } from './backfill-progress.ts'
@@ -19,6 +20,10 @@ import type { ScheduleBook } from './schedule-book.ts'
 const EACH_MS = 500
 /** Ticks that are looked at in one round, and runs that are made in it, at most. */
 const LOOKED_AT = 500
+/** What one round sends to Redis for a backfill at most, more or less: Redis does nothing else meanwhile. */
+const STEP_BYTES = 4 * 1024 * 1024
+/** Of one run, beside what is in the spec: ids, instants, names and options. */
+const RUN_BYTES = 2_048
 
 export interface BackfillsDeps {
   db: Db
@@ -61,11 +66,12 @@ export class Backfills {
     for (const backfill of await listActiveBackfills(this.#deps.db)) {
       try {
         if (backfill.state === 'running') await this.#advance(backfill)
-        if (backfill.state === 'cancelled') await this.#cancelWaiting(backfill)
+        if (backfill.state === 'cancelled' || backfill.state === 'done') await this.#clean(backfill)
       } catch (error) {
         if (isLeaseLost(error)) throw error
         this.#failed(error)
-        if (error instanceof BackfillProblem) await this.#tell(backfill, error.message)
+        if (error instanceof BackfillProblem && error.message !== backfill.problem)
+          await recordBackfillProgress(this.#deps.db, backfill.id, { problem: error.message })
       }
     }
     return EACH_MS
@@ -85,17 +91,22 @@ export class Backfills {
       spec,
       calendars: backfill.calendars,
     }
-    const ticks = backfillTicks(range, before.positionMs, LOOKED_AT)
-    if (ticks.length === 0) {
+    const stretch = backfillTicks(range, before.positionMs, LOOKED_AT)
+    const { ticks } = stretch
+    if (ticks.length === 0 && stretch.end) {
       if (living.length === 0) await this.#finish(backfill, before)
       return
     }
-    const room = Math.min(backfill.concurrency - living.length, this.#allowed(backfill, nowMs))
+    const room = Math.min(
+      backfill.concurrency - living.length,
+      this.#allowed(backfill, nowMs),
+      mostInStep(spec),
+    )
     if (room < 1) return
-    const succeeded = backfill.all_ticks
+    const covered = backfill.all_ticks
       ? new Set<number>()
-      : await listSucceededTicks(this.#deps.db, backfill.schedule_id, ticks)
-    const chosen = choose(ticks, succeeded, room)
+      : await listCoveredTicks(this.#deps.db, backfill.schedule_id, ticks)
+    const chosen = choose(stretch, covered, room)
     const queue = await this.#deps.queues.ready(backfill.queue)
     await queue.claim(this.#reign)
     const fired = await progress.fire(queue, {
@@ -111,29 +122,31 @@ export class Backfills {
   }
 
   async #finish(backfill: NamedBackfill, progress: Progress): Promise<void> {
-    const { db, redis, redisClock, prefix, log } = this.#deps
+    const { db, redisClock, log } = this.#deps
     await recordBackfillProgress(db, backfill.id, row(progress, null))
     const at = new Date(redisClock.nowMs())
-    await changeBackfillState(db, backfill.id, { from: ['running'], to: 'done', at })
-    await new BackfillProgress(redis, prefix, backfill).forget()
+    const ended = await changeBackfillState(db, backfill.id, { from: ['running'], to: 'done', at })
+    if (!ended) return
     log.info({ backfill: backfill.id, schedule: backfill.schedule }, 'backfill done')
+    await this.#clean(backfill)
   }
 
-  /** Runs that a worker has in hand go on to their end. */
-  async #cancelWaiting(backfill: NamedBackfill): Promise<void> {
-    const { redis, prefix, redisClock } = this.#deps
-    const nowIso = new Date(redisClock.nowMs()).toISOString()
+  /**
+   * After its end: cancels the runs that wait, round by round until none is left. Those that a worker
+   * has in hand go on to their end, but not to another attempt.
+   */
+  async #clean(backfill: NamedBackfill): Promise<void> {
+    const { db, redis, prefix, redisClock, queues } = this.#deps
     const { queue, id: owner } = backfill
+    // A leader before this one, which has not heard of the end, can make no more runs from here on.
+    await (await queues.ready(queue)).claim(this.#reign)
+    const now = new Date(redisClock.nowMs())
+    const cancels = { redis, prefix, nowIso: now.toISOString() }
     for (const id of await livingRuns(redis, prefix, { queue, owner }))
-      await cancelWaitingRun({ redis, prefix, nowIso }, { queue, id })
-    await redis.del(keys.heldKey(prefix, queue, owner))
+      await cancelWaitingRun(cancels, { queue, id })
+    if ((await livingRuns(redis, prefix, { queue, owner })).length > 0) return
     await new BackfillProgress(redis, prefix, backfill).forget()
-  }
-
-  async #tell(backfill: NamedBackfill, problem: string): Promise<void> {
-    const { enqueued, skipped, position_at } = backfill
-    const progress = { enqueued, skipped, position_at, problem }
-    await recordBackfillProgress(this.#deps.db, backfill.id, progress)
+    await markBackfillCleaned(db, owner, now)
   }
 
   /** Throws BackfillProblem when its runs could not be executed. */
@@ -165,29 +178,33 @@ export class Backfills {
   }
 }
 
+/** How many runs make a step that is no larger than it may be. Message and fact both carry the payload. */
+function mostInStep(spec: ScheduleSpec): number {
+  const bytes = 2 * Buffer.byteLength(JSON.stringify([spec.payload, spec.labels])) + RUN_BYTES
+  return Math.max(1, Math.floor(STEP_BYTES / bytes))
+}
+
 /** The ticks to deal with: those that get a run, at most `room`, and the last one that is passed over or gets one. */
 function choose(
-  ticks: readonly number[],
-  succeeded: ReadonlySet<number>,
+  { ticks, positionMs: endMs }: BackfillStretch,
+  covered: ReadonlySet<number>,
   room: number,
 ): { runs: number[]; decided: number; positionMs: number } {
   const runs: number[] = []
-  let [decided, positionMs] = [0, ticks[0] ?? 0]
-  for (const tick of ticks) {
-    const isWanted = !succeeded.has(tick)
-    if (isWanted && runs.length >= room) break
+  for (const [at, tick] of ticks.entries()) {
+    const isWanted = !covered.has(tick)
+    if (isWanted && runs.length >= room)
+      return { runs, decided: at, positionMs: ticks[at - 1] ?? tick - 1 }
     if (isWanted) runs.push(tick)
-    decided += 1
-    positionMs = tick
   }
-  return { runs, decided, positionMs }
+  return { runs, decided: ticks.length, positionMs: endMs }
 }
 
 function row(progress: Progress, problem: string | null) {
   return {
     enqueued: progress.runs,
     skipped: progress.decided - progress.runs,
-    position_at: progress.decided > 0 ? new Date(progress.positionMs) : null,
+    position_at: new Date(progress.positionMs),
     problem,
   }
 }

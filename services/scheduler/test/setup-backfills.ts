@@ -19,6 +19,7 @@ import { createLogger } from '@jadwal/runtime'
 import { createTestDatabase } from '@jadwal/testkit'
 import { Queue } from 'bullmq'
 import { Redis } from 'ioredis'
+import { sql } from 'kysely'
 import { expect, inject, onTestFinished } from 'vitest'
 import { Backfills } from '../src/backfills.ts'
 import { Catalogue } from '../src/catalogue.ts'
@@ -145,6 +146,15 @@ export async function setupBackfills() {
       problem: found?.problem,
     }
   }
+  /** Changes with every update of its row. */
+  const version = async (id: string) => {
+    const rows = await sql<{ xmin: string }>`
+      SELECT xmin::text FROM ${sql.table('backfills')} WHERE id = ${id}`.execute(db)
+    return rows.rows[0]?.xmin
+  }
+  /** The day. */
+  const position = async (id: string) =>
+    (await findBackfill(db, id))?.position_at?.toISOString().slice(0, 10)
   const lastTicks = () => redis.hgetall(keys.lastTicksKey(prefix, 'reports'))
   return {
     lead,
@@ -158,6 +168,9 @@ export async function setupBackfills() {
     book,
     catalogue,
     lastTicks,
+    version,
+    position,
+    scheduleId,
     bull,
   }
 }
