@@ -1,10 +1,12 @@
 import { DAY } from './clock.ts'
 import { type OwnReason, ownReason } from './own-reason.ts'
 import type { Pause } from './pause.ts'
+import type { RunReason } from './run.ts'
 import type { ScheduleSpec, ScheduleVersion } from './schedule.ts'
 import { nextVersionTick } from './version-ticks.ts'
 
-export type SkipReason = OwnReason | 'misfire'
+/** `unknown-job`: no worker served the job of a version for as long as it ruled. */
+export type SkipReason = OwnReason | Extract<RunReason, 'misfire' | 'unknown-job'>
 
 export interface SkippedRange {
   verdict: 'skip'

@@ -16,6 +16,14 @@ export function tickRunId(scheduleId: ScheduleId, tickAtMs: number): RunId {
 }
 
 /**
+ * The id of a row for ticks in a row that get no run. Not that of its first tick's run: should Redis
+ * lose some time, that tick may have a run already, and both rows are to stay.
+ */
+export function skippedRowId(scheduleId: ScheduleId, firstTickAtMs: number): RunId {
+  return uuidV7(firstTickAtMs, hash('sha256', `${scheduleId}@${firstTickAtMs} skipped`)) as RunId
+}
+
+/**
  * The id of the run that a backfill makes for a tick: its time is that of the backfill, so that it
  * lies with the runs of its day.
  */

@@ -1,6 +1,7 @@
 export {
   type CalendarChoice,
   calendarNames,
+  readCalendars,
   type Calendars,
   CalendarSpec,
   isInCalendar,
@@ -28,6 +29,7 @@ export {
   RunId,
   runIdTimeMs,
   ScheduleId,
+  skippedRowId,
   tickRunId,
 } from './ids.ts'
 export { jitterMs } from './jitter.ts'

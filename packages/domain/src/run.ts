@@ -60,7 +60,7 @@ export const RunReason = z.enum([
   'failed', // dead: the last attempt that the retry policy allows failed
   'permanent', // dead: the handler threw a PermanentError
   'invalid-payload', // dead: the payload breaks the job's schema
-  'unknown-job', // dead: no handler of that name is served from this queue
+  'unknown-job', // dead, or skipped: no handler of that name is served from this queue
   'lost', // dead: its worker died too often without an outcome
   'exhausted', // dead: BullMQ gave the message up by itself, found by the sweep
   'overlap', // skipped: an earlier run of the schedule was unfinished

@@ -79,7 +79,10 @@ export async function cancelRun(
   const keys = [bullKey(prefix, queue, id), cancelsKey(prefix, queue)]
   const channel = cancelChannel(prefix, queue)
   const marked = await redis.eval(MARK, keys.length, ...keys, id, reason, channel)
-  return marked === 1 ? await carryOut(deps, run, reason) : 'gone'
+  if (marked !== 1) return 'gone'
+  const result = await carryOut(deps, run, reason)
+  // A worker that was told was quicker than we.
+  return result === 'gone' ? 'cancelling' : result
 }
 
 /** Cancels a run if it waits; one that a worker has in hand goes on. */

@@ -20,7 +20,7 @@ export interface CancelWatchOptions {
  */
 export class CancelWatch {
   readonly #options: CancelWatchOptions
-  readonly #heard = new Map<string, CancelReason>()
+  readonly #heard = new Set<string>()
   readonly #subscription: { close(): void }
 
   /** `onCancel` may be told of runs that are not in hand here, and more than once. */
@@ -32,16 +32,16 @@ export class CancelWatch {
     const { url, prefix, queues, onError } = options
     const hear = (text: string): void => {
       const [id = '', reason] = text.split(' ')
-      this.#remember(id, readReason(reason))
+      this.#remember(id)
       onCancel(id, readReason(reason))
     }
     const channels = queues.map((queue) => [cancelChannel(prefix, queue), hear] as const)
     this.#subscription = subscribe({ url, channels: Object.fromEntries(channels), onError })
   }
 
-  /** Why a run that is taken up is to be cancelled, as far as was heard. */
-  heard(runId: string): CancelReason | undefined {
-    return this.#heard.get(runId)
+  /** Whether a run was to be cancelled; its mark says whether it still is. */
+  heardOf(runId: string): boolean {
+    return this.#heard.has(runId)
   }
 
   /** Reads the marks of all queues: run id → reason. */
@@ -59,8 +59,8 @@ export class CancelWatch {
     this.#subscription.close()
   }
 
-  #remember(id: string, reason: CancelReason): void {
+  #remember(id: string): void {
     if (this.#heard.size >= REMEMBERED) this.#heard.clear()
-    this.#heard.set(id, reason)
+    this.#heard.add(id)
   }
 }

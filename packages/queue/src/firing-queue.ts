@@ -100,6 +100,7 @@ export class FiringQueue {
     for (;;) {
       const [[last]] = await this.#read([], reign)
       if (last === String(reign.term)) return await this.#unwatch()
+      if (!reign.trusted()) throw new LeaseLostError('the lease ran out before EXEC')
       const tx = this.redis.multi().hset(this.#lastTicks, TERM_FIELD, reign.term)
       if ((await tx.exec()) !== null) return
     }

@@ -35,8 +35,8 @@ export interface RunWorkerOptions {
   instance: string
   /** One for all workers of a process. */
   suspects: SuspectSlot
-  /** Why a run that is taken up is to be cancelled, as far as this process has heard. */
-  cancelled: (runId: string) => CancelReason | undefined
+  /** Whether this process has heard that a run is to be cancelled; its mark says whether it still is. */
+  heardOfCancel: (runId: string) => boolean
   /** Makes an attempt. Must not reject. */
   execute: (run: StartedRun) => Promise<RunEnd>
   /** An attempt is over; `counted` is false when its outcome was refused or could not be written. */
@@ -128,9 +128,8 @@ export class RunWorker {
       return this.#park(message, token, { delayMs: PARK_MS })
     }
     const run = new StartedRun(message, { queue, token, startedAtMs: clock.now().getTime() })
-    const reason = this.#options.cancelled(run.id)
-    if (run.attempt === 1)
-      return this.#finish(message, run, await (reason ? cancelledEnd(reason) : execute(run)))
+    if (run.attempt === 1 && !this.#options.heardOfCancel(run.id))
+      return this.#finish(message, run, await execute(run))
     const end = await this.#takeUp(run)
     if (end === 'finished') return
     if (end !== 'execute') return this.#finish(message, run, end)
@@ -179,7 +178,6 @@ export class RunWorker {
       return { kind: 'lost' }
     }
     const next = takeUp(run, readStoredOutcome(stored))
-    mark ??= this.#options.cancelled(run.id) ?? null
     if (mark !== null && next.kind !== 'finish') {
       if ('lost' in next) run.lostAttempts = next.lost
       return cancelledEnd(readReason(mark))

@@ -43,8 +43,14 @@ local function leaveSchedule(base, companions, owner, id)
   redis.call('SREM', unfinished, id)
   local waiting = redis.call('HGET', held, 'id')
   if not waiting then return end
-  if waiting == id then redis.call('DEL', held)
-  elseif redis.call('SCARD', unfinished) <= 1 then release(base, held) end
+  if waiting == id then redis.call('DEL', held) return end
+  for _, other in ipairs(redis.call('SMEMBERS', unfinished)) do
+    if other ~= waiting then
+      if redis.call('EXISTS', base .. other) == 1 then return end
+      redis.call('SREM', unfinished, other)
+    end
+  end
+  release(base, held)
 end
 `
 
@@ -54,7 +60,7 @@ end
  * and the fact of a run that it replaced, or nil. One that does not stand has lost its message; then the
  * third is the id of a run that is unfinished.
  */
-export const OVERLAP = `${TAKE_OUT}
+export const OVERLAP = `${TAKE_OUT}${RELEASE}
 local function anyLiving(base, unfinished)
   while true do
     local id = redis.call('SRANDMEMBER', unfinished)
@@ -89,7 +95,15 @@ end
 
 local function overlap(at, policy, run)
   local unfinished = at.companions .. 'unfinished:' .. at.owner
-  local replaced, stands = nil, true
+  local replaced, held = nil, at.companions .. 'held:' .. at.owner
+  -- One that was fired before, and is fired again since Redis lost some time, stands as it is.
+  if redis.call('SADD', unfinished, run.id) == 0 then return true, nil end
+  if policy == 'allow' then
+    -- What was held under another policy need not wait for more and more to end.
+    if redis.call('EXISTS', held) == 1 then release(at.base, held) end
+    return true, nil
+  end
+  redis.call('SREM', unfinished, run.id)
   if policy == 'skip' or policy == 'refuse' then
     local living = anyLiving(at.base, unfinished)
     if living then
@@ -97,12 +111,12 @@ local function overlap(at, policy, run)
       redis.call('DEL', at.base .. run.id)
       return false, nil, living
     end
-  elseif policy ~= 'allow' then
+  else
     replaced = supersedeHeld(at)
     if policy == 'cancel-running' then cancelOthers(at, unfinished) end
     if anyLiving(at.base, unfinished) and takeOut(at.base, run.id) == 1 then
       redis.call('ZADD', at.base .. 'delayed', '${HELD_SCORE}', run.id)
-      redis.call('HSET', at.companions .. 'held:' .. at.owner, 'id', run.id, 'due', run.due, 'fact', run.fact)
+      redis.call('HSET', held, 'id', run.id, 'due', run.due, 'fact', run.fact)
     end
   end
   redis.call('SADD', unfinished, run.id)

@@ -50,12 +50,21 @@ test('a running run is marked, and its worker ends it', async () => {
 })
 
 test('a marked run that a worker only just takes up is cancelled without its handler', async () => {
-  const { add, work, cancels, ends, calls } = await setup()
+  const { add, work, cancels, ends, calls, redis, prefix } = await setup()
   const id = await add()
-  cancels.set(id, 'cancelled')
+  await redis.hset(keys.cancelsKey(prefix, QUEUE), id, 'cancelled')
+  cancels.add(id)
   work()
   await eventually(() => expect(ends.map(({ end }) => end.kind)).toEqual(['cancelled']))
   expect(calls).toEqual([])
+})
+
+test('a run whose mark is gone is made, whatever was heard of it', async () => {
+  const { add, work, cancels, isRunning } = await setup()
+  const id = await add()
+  cancels.add(id)
+  work()
+  await isRunning(id)
 })
 
 test('a marked run whose worker died is cancelled by the next one, which heard of nothing', async () => {

@@ -144,3 +144,42 @@ test('a run that waits is due no sooner than its jitter says', async () => {
     expect(due?.id).toBe(second)
   })
 })
+
+test('a run that waits is let go when another that is listed has lost its message', async () => {
+  const { fire, work, end, isRunning, queue, held } = await setup()
+  const gone = await fire('allow')
+  await (await queue.getJob(gone))?.remove()
+  work()
+  const first = await fire('allow')
+  await isRunning(first)
+  const waiting = await fire('queue-latest')
+  expect(await held()).toBe(waiting)
+  end(first)
+  await isRunning(waiting)
+})
+
+test('once ticks may overlap, a run that waited under another policy waits no longer', async () => {
+  const { fire, work, isRunning } = await setup()
+  work()
+  const first = await fire('queue-latest')
+  await isRunning(first)
+  const waiting = await fire('queue-latest')
+  const beside = await fire('allow')
+  await isRunning(beside)
+  await isRunning(waiting)
+})
+
+test.each(['skip', 'queue-latest', 'cancel-running'] as const)(
+  'a tick that is fired again under %s leaves its run as it is',
+  async (policy) => {
+    const { fire, fireAgain, work, isRunning, end, states, cancelMarks } = await setup()
+    const id = await fire(policy)
+    await fireAgain(policy)
+    work()
+    await isRunning(id)
+    await fireAgain(policy)
+    expect(await cancelMarks()).toEqual({})
+    end(id)
+    await eventually(async () => expect((await states())[id]).toBe('succeeded'))
+  },
+)

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { newRunId, systemClock } from '@jadwal/domain'
 import {
-  type CancelReason,
   keys,
   openCorkedRedis,
   type RunEnd,
@@ -30,7 +29,7 @@ export function openBench(url: string) {
   const parked: string[] = []
   const errors: Error[] = []
   /** What the worker has heard of runs that are to be cancelled. */
-  const cancels = new Map<string, CancelReason>()
+  const cancels = new Set<string>()
   /** As they were at the call: BullMQ counts on afterwards. */
   const calls: Pick<StartedRun, 'id' | 'attempt' | 'failures' | 'startedAtMs' | 'lostAttempts'>[] =
     []
@@ -68,7 +67,7 @@ export function openBench(url: string) {
       options: { lockMs?: number; concurrency?: number } = {},
     ): RunWorker {
       const worker = new RunWorker({
-        cancelled: (id) => cancels.get(id),
+        heardOfCancel: (id) => cancels.has(id),
         redis,
         prefix,
         queue: QUEUE,

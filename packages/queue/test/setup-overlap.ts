@@ -42,8 +42,12 @@ export async function setupOverlap(url: string) {
   let ticks = 0
 
   const fire = async (overlap: OverlapPolicy, jitterMs = 0): Promise<RunId> => {
-    const tickAtMs = TICK + ticks * 1_000
     ticks += 1
+    return await fireLatest(overlap, jitterMs)
+  }
+  /** As a leader does whose last ticks Redis has lost. */
+  const fireLatest = async (overlap: OverlapPolicy, jitterMs = 0): Promise<RunId> => {
+    const tickAtMs = TICK + ticks * 1_000
     const id = tickRunId(scheduleId, tickAtMs)
     const plan = (): TickPlan => ({
       scheduleId,
@@ -76,6 +80,8 @@ export async function setupOverlap(url: string) {
     add: (data?: object, kept?: object) => bench.add(data, kept),
     facts: () => bench.facts(),
     fire,
+    fireAgain: (overlap: OverlapPolicy) => fireLatest(overlap),
+    cancelMarks: () => redis.hgetall(keys.cancelsKey(prefix, QUEUE)),
     running,
     /** A worker whose attempts go on until \`end\` is called. */
     work: (options: { lockMs?: number } = {}) =>

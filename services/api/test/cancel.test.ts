@@ -45,7 +45,7 @@ function work(execute: (id: string) => Promise<RunEnd>): void {
     clock: systemClock,
     instance: `worker-${randomBytes(2).toString('hex')}`,
     suspects: suspectSlot(),
-    cancelled: () => undefined,
+    heardOfCancel: () => false,
     execute: (run) => execute(run.id),
     onEnd: () => undefined,
     onLost: () => undefined,

@@ -56,6 +56,7 @@ export class Chunk {
     const runs = result.plan?.runs ?? []
     this.#room -= runs.length
     for (const run of runs) this.#bytes += run.fact.length
+    for (const skip of result.plan?.skips ?? []) this.#bytes += skip.length
     this.plans.set(id, result)
     return result.plan
   }

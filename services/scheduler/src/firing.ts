@@ -16,9 +16,9 @@ import type { Catalogue } from './catalogue.ts'
 import { CHUNK, Chunk, type PlanOne } from './chunk.ts'
 import type { FiringQueues } from './firing-queues.ts'
 import { moveHome } from './move-home.ts'
-import { planTicks, type SchedulePlan } from './plan-ticks.ts'
+import { firstQueue, planTicks, type SchedulePlan } from './plan-ticks.ts'
 import type { ScheduleBook } from './schedule-book.ts'
-import type { SkippedRow } from './plan-context.ts'
+import { NO_QUEUE, type SkippedRow } from './plan-context.ts'
 import type { SchedulerMetrics } from './scheduler-metrics.ts'
 import { type DecidedTicks, ticksDecided } from './tick-events.ts'
 
@@ -31,8 +31,6 @@ const SWEEP_MS = 1_000
 const AGAIN_MS = 10
 /** After a queue could not be reached. */
 const TROUBLE_MS = 250
-/** No queue has this name. */
-const NO_QUEUE = ''
 
 export interface FiringDeps {
   book: ScheduleBook
@@ -123,7 +121,9 @@ export class Firing {
     this.#homes.clear()
     const names = new Set([...(await listQueues(redis, prefix)), ...catalogue.queues()])
     queues.warm(names)
-    await Promise.all([...names].map((name) => this.#claim(name)))
+    // All have ended before anything else goes over their connections.
+    const claims = await Promise.allSettled([...names].map((name) => this.#claim(name)))
+    for (const claim of claims) if (claim.status === 'rejected') throw claim.reason
     book.rewind(redisClock.nowMs() - PUNCTUAL_MS)
     this.#unseen = book.ids()
     this.#closes = closes
@@ -172,14 +172,19 @@ export class Firing {
     const strangers = [...this.#pending].filter((id) => !this.#homes.has(id))
     for (const [id, home] of await readHomes(redis, prefix, strangers)) this.#homes.set(id, home)
     for (const id of this.#pending) {
-      const first = book.get(id)?.versions[0]
+      const versions = book.get(id)?.versions ?? []
+      const [first] = versions
       if (!first) {
-        this.#pending.delete(id)
+        this.#forget(id)
         continue
       }
-      const home = this.#homes.get(id) ?? catalogue.queueOf(first.spec.job)
+      const home =
+        this.#homes.get(id) ??
+        firstQueue({ versions }, { queueOf: (job) => catalogue.queueOf(job) })
       if (home === undefined) {
-        this.#waitsFor(id, first.spec.job)
+        // Deleted before anybody served it: there is nothing to wait for.
+        if (versions.at(-1)?.untilMs !== undefined) this.#forget(id)
+        else this.#waitsFor(id, first.spec.job)
         continue
       }
       if (!this.#homes.has(id)) settled.set(id, home)
@@ -285,6 +290,12 @@ export class Firing {
     await writeHomes(redis, prefix, new Map([[id, to]]))
     this.#homes.set(id, to)
     log.info({ schedule: book.get(id)?.name, queue: to }, 'schedule moved to another queue')
+  }
+
+  #forget(id: ScheduleId): void {
+    this.#pending.delete(id)
+    this.#homes.delete(id)
+    this.#rows.delete(id)
   }
 
   #progress(): void {

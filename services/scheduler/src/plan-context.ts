@@ -3,6 +3,9 @@ import type { Pause, ScheduleId, ScheduleSpec, SkippedRange } from '@jadwal/doma
 /** A row of the history for ticks in a row that got no run for one reason. */
 export type SkippedRow = Omit<SkippedRange, 'verdict'>
 
+/** No queue has this name: nothing fires into it. */
+export const NO_QUEUE = ''
+
 /** What planning is done with, the same for all schedules of a chunk but for the row. */
 export interface PlanContext {
   nowMs: number

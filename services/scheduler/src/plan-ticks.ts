@@ -1,6 +1,6 @@
 import { decideTicks, type Schedule, type Verdict } from '@jadwal/domain'
 import type { LastTick, TickPlan } from '@jadwal/queue'
-import type { PlanContext, SkippedRow, Subject } from './plan-context.ts'
+import { NO_QUEUE, type PlanContext, type SkippedRow, type Subject } from './plan-context.ts'
 import { plannedRun } from './planned-run.ts'
 import { extended, skipFact } from './skipped-row.ts'
 
@@ -37,17 +37,27 @@ export function planTicks(
   const pauses = schedule.pauses?.length ? [...context.pauses, ...schedule.pauses] : context.pauses
   let stopped: Omit<SchedulePlan, 'plan' | 'row'> = { more: false }
   for (const version of schedule.versions) {
+    const { untilMs = Infinity, spec } = version
+    if (untilMs <= plan.lastMs) continue
     const decision = decideTicks(version, plan.lastMs, { nowMs: context.nowMs, pauses })
     if (decision.verdicts.length === 0) continue
-    const queue = context.queueOf(version.spec.job)
-    if (queue !== context.queue) {
-      stopped =
-        queue === undefined
-          ? { more: false, unknownJob: version.spec.job }
-          : { more: true, moveTo: queue }
+    const queue = context.queueOf(spec.job)
+    const hasEnded = untilMs <= context.nowMs
+    const moveTo = queue ?? (hasEnded ? firstQueue(schedule, context) : undefined)
+    if (queue === undefined && hasEnded && context.queue !== NO_QUEUE) {
+      // Nobody is going to serve it for this version any more, and later ones must not wait for it.
+      const verdicts = decision.verdicts.map(asUnknownJob)
+      carryOut({ plan, rows }, verdicts, { schedule, spec, context })
+      if (!decision.more) continue
+      stopped = { more: true }
       break
     }
-    const subject = { schedule, spec: version.spec, context }
+    if (queue !== context.queue) {
+      stopped =
+        moveTo === undefined ? { more: false, unknownJob: spec.job } : { more: true, moveTo }
+      break
+    }
+    const subject = { schedule, spec, context }
     const done = carryOut({ plan, rows }, decision.verdicts, subject)
     if (!done || decision.more) {
       stopped = { more: true }
@@ -81,6 +91,24 @@ class SkippedRows {
   end(): void {
     this.last = undefined
   }
+}
+
+/** The first queue that any version of the schedule has. */
+export function firstQueue(
+  { versions }: Pick<Schedule, 'versions'>,
+  { queueOf }: Pick<PlanContext, 'queueOf'>,
+): string | undefined {
+  for (const { spec } of versions) {
+    const queue = queueOf(spec.job)
+    if (queue !== undefined) return queue
+  }
+  return undefined
+}
+
+function asUnknownJob(verdict: Verdict): Verdict {
+  if (verdict.verdict === 'skip') return verdict
+  const { tickAtMs } = verdict
+  return { verdict: 'skip', reason: 'unknown-job', tickAtMs, untilMs: tickAtMs, count: 1 }
 }
 
 /** Adds verdicts to the plan, oldest first. False when the plan was full before all were in. */

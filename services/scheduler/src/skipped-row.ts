@@ -1,4 +1,4 @@
-import { DAY, revision, type RunFact, type SkippedRange, tickRunId } from '@jadwal/domain'
+import { DAY, revision, type RunFact, skippedRowId, type SkippedRange } from '@jadwal/domain'
 import type { SkippedRow, Subject } from './plan-context.ts'
 
 /**
@@ -24,7 +24,7 @@ export function skipFact(row: SkippedRow, { schedule, spec, context }: Subject):
   const isRange = row.count > 1
   const fact: RunFact = {
     kind: 'run',
-    id: tickRunId(schedule.id, row.tickAtMs),
+    id: skippedRowId(schedule.id, row.tickAtMs),
     revision: revision(0, 'skipped') + row.count - 1,
     state: 'skipped',
     reason: row.reason,

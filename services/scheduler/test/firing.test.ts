@@ -100,6 +100,38 @@ test('a job that no worker serves yet holds its ticks until one does', async () 
   expect(await facts('later')).toHaveLength(2)
 })
 
+test('an old version whose job nobody ever served does not keep the one in force from firing', async () => {
+  const { book, lead, facts, now } = await setup()
+  const edit = minute(now) - 3 * MINUTE + 1
+  const fixed = schedule(now, [
+    { from: minute(now) - 6 * MINUTE, until: edit, spec: { job: 'reprot' } },
+    { from: edit },
+  ])
+  book.put([fixed], now)
+  await passAll(lead(1))
+  const lines = await facts()
+  expect(lines.map(({ state, reason, tick_count }) => [state, reason, tick_count])).toEqual([
+    ['skipped', 'unknown-job', 3],
+    ['queued', undefined, undefined],
+    ['queued', undefined, undefined],
+    ['queued', undefined, undefined],
+  ])
+})
+
+test('large payloads of skipped ticks do not go into one transaction', async () => {
+  const { book, lead, facts, now, redis, prefix } = await setup()
+  const spec = { paused: true, payload: { text: 'x'.repeat(60_000) } }
+  const many = Array.from({ length: 200 }, () =>
+    schedule(now, [{ from: minute(now) - MINUTE, spec }]),
+  )
+  book.put(many, now)
+  await passAll(lead(1))
+  expect(await facts()).toHaveLength(200)
+  const entries = await redis.xrange(keys.outboxKey(prefix, 'reports'), '-', '+')
+  const sizes = entries.map(([, fields]) => (fields[1] ?? '').length)
+  expect(Math.max(...sizes)).toBeLessThan(5 * 1024 * 1024)
+})
+
 test('an outage of a dense schedule is one row for the range that is skipped', async () => {
   const { book, lead, facts, now } = await setup()
   const spec = { every: '1s', misfire: { policy: 'skip' as const } }

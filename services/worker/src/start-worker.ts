@@ -96,7 +96,7 @@ export async function startWorker(
         clock,
         instance,
         suspects,
-        cancelled: (runId) => cancels.heard(runId),
+        heardOfCancel: (runId) => cancels.heardOf(runId),
         execute: (run) => executeRun(execution, run),
         onEnd: (run, end, counted) => attemptEnded({ log, metrics }, run, { end, counted }),
         onLost: (runIds) => attempts.lose(runIds),
