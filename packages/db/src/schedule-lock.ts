@@ -1,9 +1,12 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
+import { LineClosedError, lineOf } from './change-line.ts'
 import type { Database } from './database.ts'
 
-/** Shorter than any limit on a statement, so that whoever waits for others hears of it by our own words. */
-const WAIT_AT_ONCE = '3s'
-const MOST_WAITS = 10
+/**
+ * How long a change waits for the one that goes on. One wait is shorter than any limit on a statement,
+ * so that whoever waits for others hears of it by our own words.
+ */
+const PATIENCE = { waitMs: 3_000, waits: 10 }
 const LOCK_NOT_AVAILABLE = '55P03'
 
 /** Another change of schedules went on for as long as this one would wait. */
@@ -18,22 +21,42 @@ export class SchedulesBusyError extends Error {
 
 /**
  * Does something in a transaction while no other changes schedules, calendars or pauses; those who come
- * wait. Throws SchedulesBusyError.
+ * wait, most of them without a connection. Throws SchedulesBusyError.
  */
 export async function underScheduleLock<T>(
   db: Kysely<Database>,
   work: (tx: Transaction<Database>) => Promise<T>,
+  patience = PATIENCE,
 ): Promise<T> {
-  for (let waits = 1; ; waits += 1) {
+  const line = lineOf(db)
+  await line.enter().catch((error: unknown) => {
+    throw error instanceof LineClosedError ? new SchedulesBusyError({ cause: error }) : error
+  })
+  try {
+    return await lockAndWork(db, work, patience)
+  } catch (error) {
+    if (error instanceof SchedulesBusyError) line.disperse()
+    throw error
+  } finally {
+    line.leave()
+  }
+}
+
+async function lockAndWork<T>(
+  db: Kysely<Database>,
+  work: (tx: Transaction<Database>) => Promise<T>,
+  { waitMs, waits }: typeof PATIENCE,
+): Promise<T> {
+  for (let wait = 1; ; wait += 1) {
     try {
       return await db.transaction().execute(async (tx) => {
-        await sql`SELECT set_config('lock_timeout', ${WAIT_AT_ONCE}, true)`.execute(tx)
+        await sql`SELECT set_config('lock_timeout', ${`${waitMs}ms`}, true)`.execute(tx)
         await sql`SELECT pg_advisory_xact_lock(hashtext('jadwal schedules'))`.execute(tx)
         return work(tx)
       })
     } catch (error) {
       if (!isLockTimeout(error)) throw error
-      if (waits === MOST_WAITS) throw new SchedulesBusyError({ cause: error })
+      if (wait === waits) throw new SchedulesBusyError({ cause: error })
     }
   }
 }
