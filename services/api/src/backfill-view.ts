@@ -17,7 +17,7 @@ export function backfillView(
     rate,
     concurrency,
     ticks: backfill.ticks,
-    /** Passed over, as they had succeeded. */
+    /** Passed over, as they had a success or an unfinished run. */
     skipped: backfill.skipped,
     enqueued: backfill.enqueued,
     position: backfill.position_at?.toISOString() ?? null,
