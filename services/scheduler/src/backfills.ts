@@ -118,12 +118,12 @@ export class Backfills {
     })
     if (!fired) return
     this.#spend(backfill, { runs: chosen.runs.length, nowMs })
-    await recordBackfillProgress(this.#deps.db, backfill.id, row(fired, null))
+    await recordBackfillProgress(this.#deps.db, backfill.id, { ...row(fired), problem: null })
   }
 
   async #finish(backfill: NamedBackfill, progress: Progress): Promise<void> {
     const { db, redisClock, log } = this.#deps
-    await recordBackfillProgress(db, backfill.id, row(progress, null))
+    await recordBackfillProgress(db, backfill.id, { ...row(progress), problem: null })
     const at = new Date(redisClock.nowMs())
     const ended = await changeBackfillState(db, backfill.id, { from: ['running'], to: 'done', at })
     if (!ended) return
@@ -145,7 +145,11 @@ export class Backfills {
     for (const id of await livingRuns(redis, prefix, { queue, owner }))
       await cancelWaitingRun(cancels, { queue, id })
     if ((await livingRuns(redis, prefix, { queue, owner })).length > 0) return
-    await new BackfillProgress(redis, prefix, backfill).forget()
+    const progress = new BackfillProgress(redis, prefix, backfill)
+    const last = await progress.read()
+    if (last.positionMs >= backfill.from_at.getTime())
+      await recordBackfillProgress(db, owner, row(last))
+    await progress.forget()
     await markBackfillCleaned(db, owner, now)
   }
 
@@ -200,11 +204,10 @@ function choose(
   return { runs, decided: ticks.length, positionMs: endMs }
 }
 
-function row(progress: Progress, problem: string | null) {
+function row(progress: Progress) {
   return {
     enqueued: progress.runs,
     skipped: progress.decided - progress.runs,
     position_at: new Date(progress.positionMs),
-    problem,
   }
 }
