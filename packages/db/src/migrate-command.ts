@@ -5,6 +5,7 @@ import { migrate } from './migrate.ts'
 
 const EXIT = { done: 0, unavailable: 69, software: 70, config: 78 } as const
 const PAUSE_MS = 500
+const LOCK_NOT_AVAILABLE = '55P03'
 
 export interface MigrateCommandOptions {
   /** How long to wait for a Postgres that does not answer. */
@@ -75,6 +76,11 @@ async function migratePatiently(
           `Postgres at ${address} refuses DATABASE_URL: ${reason(error)}; it needs an existing database and a user who may create in it`,
           trouble,
         )
+      if (systemClock.monotonicMs() > until && codeOf(error) === LOCK_NOT_AVAILABLE)
+        return complain(
+          `a table of ${address} is in use, its lock was not to be had for ${patienceMs / 1_000} s: end long transactions, then migrate again; it goes on where it stopped`,
+          trouble,
+        )
       if (systemClock.monotonicMs() > until)
         return complain(
           `no answer from Postgres at ${address} (DATABASE_URL) for ${patienceMs / 1_000} s: ${reason(error)}`,
@@ -87,13 +93,14 @@ async function migratePatiently(
 
 /**
  * 28 wrong user or password, 3D no such database, 42501 no right to create; 08 connection, 53300 too
- * many connections, 57P0x starting up or shutting down, and Node's own ECONNREFUSED and the like.
+ * many connections, 55P03 a table is locked by others, 57P0x starting up or shutting down, and Node's own ECONNREFUSED and the like.
  */
 function judge(error: unknown): number {
   const code = codeOf(error)
   if (/^(28...|3D...|42501)$/.test(code)) return EXIT.config
   const absent =
-    /^(08...|53300|57P0.|E[A-Z_]{3,})$/.test(code) || /timeout|terminated/i.test(reason(error))
+    /^(08...|53300|55P03|57P0.|E[A-Z_]{3,})$/.test(code) ||
+    /timeout|terminated/i.test(reason(error))
   return absent ? EXIT.unavailable : EXIT.software
 }
 

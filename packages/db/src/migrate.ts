@@ -15,10 +15,13 @@ export interface MigrateOptions {
 /** The leader keeps this many days ready; migrating makes as many, so that the first day is there at once. */
 const DAYS_AHEAD = 3
 
+/** Who waits for the lock of a table makes all others wait behind: better to give up and try again. */
+const LOCK_WITHIN = '3s'
+
 /**
  * Makes the schema and brings it up to date, then makes the first partitions. Idempotent; of several
  * at once one migrates and the others wait for it. Returns the names of the migrations it ran; throws
- * the first error, and then nothing of that call has happened.
+ * the first error, and then that migration has not happened and those before it have.
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
   const client = new pg.Client({
@@ -55,7 +58,9 @@ async function runMigrations({ url, schema, now }: MigrateOptions): Promise<stri
   try {
     return await db.connection().execute(async (connection) => {
       await sql`SELECT set_config('search_path', ${schema}, false)`.execute(connection)
+      await sql`SELECT set_config('lock_timeout', ${LOCK_WITHIN}, false)`.execute(connection)
       const done = await migrateToLatest(connection, schema)
+      await sql`SET lock_timeout = 0`.execute(connection)
       await ensurePartitions(connection, { now, daysAhead: DAYS_AHEAD })
       return done
     })
@@ -70,7 +75,12 @@ async function migrateToLatest(db: Kysely<Database>, schema: string): Promise<st
     provider: { getMigrations: () => Promise.resolve(migrations) },
     migrationTableSchema: schema,
   })
-  const { error, results = [] } = await migrator.migrateToLatest()
-  if (error !== undefined) throw error
-  return results.map((result) => result.migrationName)
+  const done: string[] = []
+  for (;;) {
+    // One at a time: together they would be one transaction, which keeps each lock to the end.
+    const { error, results = [] } = await migrator.migrateUp()
+    if (error !== undefined) throw error
+    if (results.length === 0) return done
+    done.push(...results.map((result) => result.migrationName))
+  }
 }

@@ -11,6 +11,7 @@ import {
   openDatabase,
   recordFacts,
 } from '../src/index.ts'
+import { migrateCommand } from '../src/migrate-command.ts'
 import { migrations } from '../src/migrations/index.ts'
 import { attemptFact, lines, NOON, runFact, runId } from './facts.ts'
 
@@ -100,4 +101,28 @@ test('after migrating, days are made, taken over from the default partition, and
   expect(dropped).toEqual(expect.arrayContaining(['runs_20260901', 'attempts_20260901']))
   // It is unfinished: it lives on in the default partition, with its attempt.
   expect(await findRun(db, inDay)).toMatchObject({ run: { state: 'running' }, attempts: [{}] })
+})
+
+test('each migration is a transaction of its own, and none is left half done', async () => {
+  const { url, db } = await setupFirstRelease()
+  const done = await migrate({ url, schema: SCHEMA, now: NOON })
+  const { rows } = await sql<{ transactions: number; unchecked: number }>`
+    SELECT count(DISTINCT xmin::text)::int AS transactions,
+      (SELECT count(*)::int FROM pg_constraint WHERE NOT convalidated) AS unchecked
+    FROM jadwal.kysely_migration`.execute(db)
+  expect(rows).toEqual([{ transactions: done.length + 1, unchecked: 0 }])
+})
+
+test('a migration gives up a lock that it does not get, rather than hold up others, and goes on later', async () => {
+  const { url, db } = await setupFirstRelease()
+  const said: string[] = []
+  const code = await db.transaction().execute(async (reader) => {
+    await sql`SELECT FROM jadwal.attempts`.execute(reader)
+    const options = { patienceMs: 0, say: (line: string) => void said.push(line) }
+    return migrateCommand({ DATABASE_URL: url, JADWAL_DB_SCHEMA: SCHEMA }, options)
+  })
+  expect([code, said]).toEqual([69, [expect.stringContaining('is in use, its lock was not to be')]])
+  const rest = await migrate({ url, schema: SCHEMA, now: NOON })
+  expect(rest[0]).toContain('let-attempts-be-cancelled')
+  expect(rest.at(-1)).toBe(Object.keys(migrations).at(-1))
 })

@@ -17,16 +17,6 @@ async function extendHistory(db: Kysely<unknown>): Promise<void> {
       ADD COLUMN backfill_id uuid,
       ADD COLUMN late_due_at timestamptz,
       ADD COLUMN late_at timestamptz`.execute(db)
-  // Serves markLateTicks(): small, because only ticks that are watched and not late yet are in it.
-  await sql`CREATE INDEX runs_late_idx ON runs (late_due_at)
-    WHERE late_due_at IS NOT NULL AND late_at IS NULL`.execute(db)
-  // Serves countBackfillRuns(), and listBackfilledRuns() with a period.
-  await sql`CREATE INDEX runs_backfill_idx ON runs (backfill_id, tick_at)
-    WHERE backfill_id IS NOT NULL`.execute(db)
-  await sql`
-    ALTER TABLE attempts DROP CONSTRAINT attempts_state_is_known,
-      ADD CONSTRAINT attempts_state_is_known CHECK
-        (state IN ('running', 'succeeded', 'failed', 'drained', 'lost', 'cancelled'))`.execute(db)
   await sql`
     ALTER TABLE leader_terms DROP CONSTRAINT leader_terms_reason_is_known,
       ADD CONSTRAINT leader_terms_reason_is_known CHECK
@@ -71,6 +61,12 @@ async function createCalendars(db: Kysely<unknown>): Promise<void> {
       changed_at timestamptz NOT NULL,
       CONSTRAINT calendars_pkey PRIMARY KEY (name),
       CONSTRAINT calendars_source_is_known CHECK (source IN ('file', 'api'))
+    )`.execute(db)
+  await sql`
+    CREATE TABLE calendar_revisions (
+      hash text NOT NULL,
+      spec jsonb NOT NULL,
+      CONSTRAINT calendar_revisions_pkey PRIMARY KEY (hash)
     )`.execute(db)
 }
 

@@ -2,10 +2,21 @@ import type { Migration } from 'kysely'
 import { createHistoryAndSchedules } from './20261130T0800Z-create-history-and-schedules.ts'
 import { completeSchedules } from './20261130T1300Z-complete-schedules.ts'
 import { sayWhoDeletesSchedules } from './20261130T1400Z-say-who-deletes-schedules.ts'
+import { letAttemptsBeCancelled } from './20261130T1500Z-let-attempts-be-cancelled.ts'
+import { checkOldAttempts } from './20261130T1510Z-check-old-attempts.ts'
+import { indexLateTicks } from './20261130T1520Z-index-late-ticks.ts'
+import { indexBackfilledRuns } from './20261130T1530Z-index-backfilled-runs.ts'
 
-/** One line a migration, oldest first. A migration that was released is never changed again. */
+/**
+ * One line a migration, oldest first, each in a transaction of its own: what locks a large table is not
+ * in one with what reads it all. A migration that was released is never changed again.
+ */
 export const migrations: Record<string, Migration> = {
   '20261130T0800Z-create-history-and-schedules': createHistoryAndSchedules,
   '20261130T1300Z-complete-schedules': completeSchedules,
   '20261130T1400Z-say-who-deletes-schedules': sayWhoDeletesSchedules,
+  '20261130T1500Z-let-attempts-be-cancelled': letAttemptsBeCancelled,
+  '20261130T1510Z-check-old-attempts': checkOldAttempts,
+  '20261130T1520Z-index-late-ticks': indexLateTicks,
+  '20261130T1530Z-index-backfilled-runs': indexBackfilledRuns,
 }
