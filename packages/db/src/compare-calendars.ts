@@ -1,5 +1,6 @@
 import { diffSpecs } from '@jadwal/domain'
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
+import { calendarHash } from './calendar-revisions.ts'
 import type { Database, ScheduleSource } from './database.ts'
 import type { CalendarTable } from './given-schedules.ts'
 import type { Given, Outcomes, ScheduleChanges } from './schedule-change.ts'
@@ -18,7 +19,10 @@ export async function compareCalendars(
   changes: ScheduleChanges,
 ): Promise<CalendarComparison> {
   const { calendars: given = [], source, prune, remove } = changes
-  const stored = await db.selectFrom('calendars').select(['name', 'spec', 'source']).execute()
+  const stored = await db
+    .selectFrom('calendars')
+    .select(['name', 'spec', 'source', calendarHash(sql.ref('spec')).as('hash')])
+    .execute()
   const before = new Map(stored.map((row) => [row.name, row]))
   const outcomes = judge(given, before, source)
   const named = new Set(given.map(({ name }) => name))
@@ -30,10 +34,25 @@ export async function compareCalendars(
 
   const isWritten = new Set([...outcomes.added, ...outcomes.changed])
   const written = given.filter(({ name }) => isWritten.has(name))
-  const after = new Map(stored.map(({ name, spec }) => [name, spec]))
-  for (const { name, input } of written) after.set(name, input)
+  const after = new Map(stored.map(({ name, spec, hash }) => [name, { spec, hash }]))
+  const hashes = await hashesOf(db, written)
+  for (const { name, input: spec } of written)
+    after.set(name, { spec, hash: hashes.get(name) ?? '' })
   for (const name of outcomes.removed) after.delete(name)
   return { outcomes, written, after }
+}
+
+/** By name. Asked of Postgres, whose JSON has one text however it was written. */
+async function hashesOf(
+  db: Kysely<Database>,
+  written: readonly Given[],
+): Promise<Map<string, string>> {
+  if (written.length === 0) return new Map()
+  const specs = Object.fromEntries(written.map(({ name, input }) => [name, input]))
+  const { rows } = await sql<{ name: string; hash: string }>`
+    SELECT key AS name, ${calendarHash(sql.ref('value'))} AS hash
+    FROM jsonb_each(${JSON.stringify(specs)}::jsonb)`.execute(db)
+  return new Map(rows.map(({ name, hash }) => [name, hash]))
 }
 
 function judge(

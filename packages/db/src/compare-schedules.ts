@@ -1,5 +1,6 @@
 import { ScheduleProblem } from '@jadwal/domain'
 import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { type CalendarHashes, readRevisions, resolved } from './calendar-revisions.ts'
 import { type CalendarComparison, compareCalendars } from './compare-calendars.ts'
 import type { Database, ScheduleSource } from './database.ts'
 import { type CalendarTable, givenSchedules } from './given-schedules.ts'
@@ -64,12 +65,16 @@ async function compareGiven(
   for (let at = 0; at < given.length; at += CHUNK) {
     const chunk = given.slice(at, at + CHUNK)
     const rows = await compareChunk(db, givenSchedules(chunk, calendars), source)
+    const contentOf = await contentReader(
+      db,
+      rows.flatMap(({ before }) => before ?? []),
+    )
     for (const [index, { name, input }] of chunk.entries()) {
       const row = rows[index]
       if (row?.name !== name) throw new Error(`a schedule is given twice: ${name}`)
       const { id, standing, before } = row
       const after = { spec: input, calendars: pick(input, calendars) }
-      all.push({ name, id, standing, ...(before ? { before } : {}), after })
+      all.push({ name, id, standing, ...(before ? { before: contentOf(before) } : {}), after })
     }
   }
   return all
@@ -80,7 +85,7 @@ function pick(spec: Record<string, unknown>, calendars: CalendarTable): Record<s
   return Object.fromEntries(
     namedCalendars(spec).flatMap(({ name }) => {
       const calendar = calendars.get(name)
-      return calendar ? [[name, calendar]] : []
+      return calendar ? [[name, calendar.spec]] : []
     }),
   )
 }
@@ -90,7 +95,24 @@ interface ComparedRow {
   id: string | null
   standing: Standing
   /** What is in force, of those that differ. */
-  before: VersionContent | null
+  before: HashedContent | null
+}
+
+interface HashedContent {
+  spec: Record<string, unknown>
+  calendars: CalendarHashes
+}
+
+/** Thousands of schedules may name the same large calendars: each is fetched once and shared. */
+async function contentReader(
+  db: Kysely<Database>,
+  stored: readonly HashedContent[],
+): Promise<(content: HashedContent) => VersionContent> {
+  const revisions = await readRevisions(
+    db,
+    stored.flatMap(({ calendars }) => Object.values(calendars)),
+  )
+  return ({ spec, calendars }) => ({ spec, calendars: resolved(calendars, revisions) })
 }
 
 /** One row each, by name. Postgres compares the rules, so the order of keys is no change. */
@@ -116,11 +138,11 @@ async function compareChunk(
   return rows
 }
 
-interface InForce {
+interface InForce<Content = VersionContent> {
   name: string
   id: string
   source: ScheduleSource
-  before: VersionContent
+  before: Content
 }
 
 /** What is to be deleted: by name, and by pruning. */
@@ -176,14 +198,23 @@ async function selectInForce(
   db: Kysely<Database>,
   condition: RawBuilder<boolean>,
 ): Promise<InForce[]> {
-  const { rows } = await sql<InForce>`
+  const { rows } = await sql<InForce<HashedContent>>`
     SELECT s.name, s.id, s.source,
       jsonb_build_object('spec', v.spec, 'calendars', v.calendars) AS before
     FROM ${sql.table('schedules')} s
     JOIN ${sql.table('schedule_versions')} v ON v.schedule_id = s.id AND v.until_at IS NULL
     WHERE s.deleted_at IS NULL AND ${condition}
     ORDER BY s.name COLLATE "C"`.execute(db)
-  return rows
+  const contentOf = await contentReader(
+    db,
+    rows.map(({ before }) => before),
+  )
+  return rows.map(({ name, id, source, before }) => ({
+    name,
+    id,
+    source,
+    before: contentOf(before),
+  }))
 }
 
 function unknownCalendars(

@@ -18,6 +18,7 @@ export interface Database {
   schedule_revision: ScheduleRevisionTable
   schedule_pauses: SchedulePauseTable
   calendars: CalendarTable
+  calendar_revisions: CalendarRevisionTable
   backfills: BackfillTable
 }
 
@@ -111,8 +112,8 @@ interface ScheduleVersionTable {
   until_at: Date | null
   /** Why it was made, in the words of its author. */
   reason: string | null
-  /** The calendars that the spec names, as they were when the version began. */
-  calendars: JSONColumnType<Calendars>
+  /** The calendars that the spec names, as they were when the version began: the hashes, by name. */
+  calendars: JSONColumnType<Record<string, string>>
   /** Who deleted the schedule, when that is how the version ended. */
   deleted_by: string | null
   deleted_reason: string | null
@@ -141,6 +142,13 @@ interface CalendarTable {
   changed_at: Date
 }
 export type CalendarRow = Selectable<CalendarTable>
+
+/** What calendars say or said, each once, however many versions of schedules rest on it. Never deleted. */
+interface CalendarRevisionTable {
+  /** Of the spec. */
+  hash: string
+  spec: ColumnType<Record<string, unknown>, string, never>
+}
 
 export type BackfillState = 'running' | 'paused' | 'cancelled' | 'done'
 

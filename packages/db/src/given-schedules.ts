@@ -2,12 +2,12 @@ import { type RawBuilder, sql } from 'kysely'
 import { namedCalendars } from './named-calendars.ts'
 import type { Given } from './schedule-change.ts'
 
-/** Calendars by name, as written. */
-export type CalendarTable = ReadonlyMap<string, Record<string, unknown>>
+/** Calendars by name, as written, with their hashes. */
+export type CalendarTable = ReadonlyMap<string, { spec: Record<string, unknown>; hash: string }>
 
 /**
- * Schedules as a table of the statement: name, spec, and the calendars that the spec names. Each
- * calendar goes to Postgres once, however many schedules name it.
+ * Schedules as a table of the statement: name, spec, and the hashes of the calendars that the spec
+ * names.
  */
 export function givenSchedules(
   schedules: readonly Given[],
@@ -19,11 +19,11 @@ export function givenSchedules(
     for (const each of named) used.add(each)
     return { name, spec: input, ...(named.length > 0 ? { named } : {}) }
   })
-  const specs = Object.fromEntries([...used].map((name) => [name, calendars.get(name)]))
+  const hashes = Object.fromEntries([...used].map((name) => [name, calendars.get(name)?.hash]))
   return sql`(
     SELECT name, spec, CASE WHEN named IS NULL THEN '{}' ELSE (
-      SELECT coalesce(jsonb_object_agg(each, specs.all -> each), '{}')
+      SELECT coalesce(jsonb_object_agg(each, hashes.all -> each), '{}')
       FROM jsonb_array_elements_text(named) AS names(each)) END AS calendars
     FROM json_to_recordset(${JSON.stringify(rows)}::json) AS rows(name text, spec jsonb, named jsonb),
-      (SELECT ${JSON.stringify(specs)}::jsonb AS all) AS specs) AS given`
+      (SELECT ${JSON.stringify(hashes)}::jsonb AS all) AS hashes) AS given`
 }

@@ -1,4 +1,5 @@
 import { type Kysely, sql, type SqlBool } from 'kysely'
+import { calendarsOf } from './calendar-revisions.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
 import type { Database, ScheduleSource } from './database.ts'
 import { type Page, pageLimit, type PageRequest } from './page.ts'
@@ -72,7 +73,7 @@ function selectInForce(db: Kysely<Database>) {
       'v.author',
       'v.version',
       'v.spec',
-      'v.calendars',
+      calendarsOf(sql.ref('v.calendars')).as('calendars'),
       'v.from_at',
       's.created_at',
       's.changed_at',

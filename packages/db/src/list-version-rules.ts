@@ -1,5 +1,6 @@
-import { CalendarSpec, type ScheduleId, ScheduleSpec, type ScheduleVersion } from '@jadwal/domain'
+import { readCalendars, type ScheduleId, ScheduleSpec, type ScheduleVersion } from '@jadwal/domain'
 import { type RawBuilder, sql } from 'kysely'
+import { calendarsOf } from './calendar-revisions.ts'
 import type { Db } from './database.ts'
 
 /** Versions read at a time: a schedule that is edited by a program may have very many. */
@@ -28,12 +29,7 @@ export async function* listVersionRules(
         spec: spec.data,
         fromMs: row.from_at.getTime(),
         ...(row.until_at ? { untilMs: row.until_at.getTime() } : {}),
-        calendars: Object.fromEntries(
-          Object.entries(row.calendars).flatMap(([name, stored]) => {
-            const calendar = CalendarSpec.safeParse(stored)
-            return calendar.success ? [[name, calendar.data]] : []
-          }),
-        ),
+        calendars: readCalendars(row.calendars),
       }
     }
     if (rows.length < BATCH) return
@@ -59,4 +55,4 @@ function selectBatch(
 
 const SPEC = sql<Record<string, unknown>>`spec - '{payload,description,labels}'::text[]`
 const CALENDARS: RawBuilder<Record<string, unknown>> = sql`
-  CASE WHEN until_at IS NULL THEN calendars ELSE '{}' END`
+  CASE WHEN until_at IS NULL THEN ${calendarsOf(sql.ref('calendars'))} ELSE '{}' END`

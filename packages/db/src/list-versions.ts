@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { calendarsOf } from './calendar-revisions.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
 import type { Database } from './database.ts'
 import { type Page, pageLimit, type PageRequest } from './page.ts'
@@ -40,9 +41,9 @@ export async function listVersions(
   if (!schedule) return undefined
   const { rows } = await sql<RecordedVersion>`
     SELECT v.version, v.author, v.reason, v.from_at, v.until_at, v.deleted_by, v.deleted_reason,
-      jsonb_build_object('spec', v.spec, 'calendars', v.calendars) AS content,
+      jsonb_build_object('spec', v.spec, 'calendars', ${calendarsOf(sql.ref('v.calendars'))}) AS content,
       CASE WHEN b.version IS NOT NULL
-        THEN jsonb_build_object('spec', b.spec, 'calendars', b.calendars) END AS before
+        THEN jsonb_build_object('spec', b.spec, 'calendars', ${calendarsOf(sql.ref('b.calendars'))}) END AS before
     FROM ${sql.table('schedule_versions')} v
     LEFT JOIN ${sql.table('schedule_versions')} b
       ON b.schedule_id = v.schedule_id AND b.version = v.version - 1

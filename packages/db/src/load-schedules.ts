@@ -1,13 +1,6 @@
-import {
-  type Calendars,
-  CalendarSpec,
-  DAY,
-  type Pause,
-  type Schedule,
-  ScheduleId,
-  type ScheduleVersion,
-} from '@jadwal/domain'
+import { DAY, type Pause, type Schedule, ScheduleId, type ScheduleVersion } from '@jadwal/domain'
 import { type Kysely, sql } from 'kysely'
+import { CalendarReader } from './calendar-reader.ts'
 import type { Database } from './database.ts'
 import { SpecReader } from './spec-reader.ts'
 
@@ -45,12 +38,16 @@ export async function loadSchedules(
   // Read before the schedules: what changes in between is then loaded twice, never missed.
   const revision = await readScheduleRevision(db)
   const pauses = await selectPauses(db, since)
-  const specs = new SpecReader()
+  const readers = { specs: new SpecReader(), calendars: new CalendarReader() }
   const problems: LoadedSchedules['problems'] = []
   const schedules: (Schedule & { versions: readonly ScheduleVersion[] })[] = []
   let rows: StoredVersion[]
   do {
     rows = await selectVersions(db, { since, after: schedules.at(-1)?.id })
+    await readers.calendars.fetch(
+      db,
+      rows.flatMap((row) => row.calendars ?? []),
+    )
     for (const row of rows) {
       let schedule = schedules.at(-1)
       if (schedule?.id !== row.id) {
@@ -59,7 +56,7 @@ export async function loadSchedules(
         schedule = { id, name: row.name, versions: [], ...(own ? { pauses: own } : {}) }
         schedules.push(schedule)
       }
-      const version = readVersion(row, { specs, problems })
+      const version = readVersion(row, { ...readers, problems })
       // An array that grows takes room for seventeen; there may be 100,000 of these.
       if (version) schedule.versions = schedule.versions.concat(version)
     }
@@ -67,10 +64,16 @@ export async function loadSchedules(
   return { revision, schedules, pauses: pauses.get(EVERYTHING) ?? [], problems }
 }
 
+interface VersionReaders {
+  specs: SpecReader
+  calendars: CalendarReader
+  problems: LoadedSchedules['problems']
+}
+
 /** Undefined when there is none, or it does not parse. */
 function readVersion(
   row: StoredVersion,
-  { specs, problems }: { specs: SpecReader; problems: LoadedSchedules['problems'] },
+  { specs, calendars: calendarReader, problems }: VersionReaders,
 ): ScheduleVersion | undefined {
   if (row.version === null || row.from_at === null || row.rule === null) return undefined
   const read = specs.read({ rule: row.rule, payload: row.payload })
@@ -78,7 +81,7 @@ function readVersion(
     problems.push({ schedule: row.name, version: row.version, problem: read.problem })
     return undefined
   }
-  const calendars = readCalendars(row.calendars ?? {})
+  const calendars = calendarReader.read(row.calendars ?? '{}')
   return {
     version: row.version,
     spec: read.spec,
@@ -124,16 +127,6 @@ async function selectPauses(
   return pauses
 }
 
-/** One that does not parse is left out: its schedule fires, rather than resting for no visible reason. */
-function readCalendars(stored: object): Calendars {
-  return Object.fromEntries(
-    Object.entries(stored).flatMap(([name, spec]) => {
-      const calendar = CalendarSpec.safeParse(spec)
-      return calendar.success ? [[name, calendar.data]] : []
-    }),
-  )
-}
-
 type StoredVersion = Awaited<ReturnType<typeof selectVersions>>[number]
 
 /** The versions of the next schedules after one, so that never more than a page is in memory twice. */
@@ -156,8 +149,9 @@ function selectVersions(
           ]),
         ),
     )
-    .select(['s.id', 's.name', 'v.version', 'v.from_at', 'v.until_at', 'v.calendars'])
+    .select(['s.id', 's.name', 'v.version', 'v.from_at', 'v.until_at'])
     .select([
+      sql<string | null>`v.calendars::text`.as('calendars'),
       sql<
         string | null
       >`(CASE jsonb_typeof(v.spec) WHEN 'object' THEN v.spec - 'payload' ELSE v.spec END)::text`.as(

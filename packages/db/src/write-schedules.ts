@@ -1,4 +1,5 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely'
+import { calendarHash } from './calendar-revisions.ts'
 import type { CalendarComparison } from './compare-calendars.ts'
 import { CHUNK, type Comparison } from './compare-schedules.ts'
 import type { Database } from './database.ts'
@@ -54,6 +55,10 @@ async function writeCalendars({ tx, changes, mark, calendars }: Writing): Promis
       FROM json_to_recordset(${JSON.stringify(rows)}::json) AS given(name text, spec jsonb)
       ON CONFLICT (name) DO UPDATE SET spec = excluded.spec, author = excluded.author,
         changed_at = excluded.changed_at`.execute(tx)
+    await sql`
+      INSERT INTO ${sql.table('calendar_revisions')} (hash, spec)
+      SELECT ${calendarHash(sql.ref('spec'))}, spec FROM ${sql.table('calendars')}
+      ON CONFLICT (hash) DO NOTHING`.execute(tx)
   }
   if (outcomes.removed.length > 0)
     await tx.deleteFrom('calendars').where('name', 'in', outcomes.removed).execute()

@@ -97,3 +97,29 @@ test('a calendar of another source is left alone', async () => {
   expect(applied.calendars).toEqual({ ...NONE, foreign: ['holidays'] })
   expect(await findCalendar(db, 'holidays')).toMatchObject({ spec: XMAS, source: 'api' })
 })
+
+test('however many schedules name a calendar, each revision of it is stored once and loaded once', async () => {
+  const { db, apply } = await setupChanges()
+  const both = { skip: ['holidays'], only: ['season'] }
+  const season = { spans: [{ from: '2026-01-01', to: '2026-12-31' }] }
+  await apply(
+    { a: CLOSED, b: CLOSED, c: { ...HOURLY, calendars: both } },
+    { calendars: given({ holidays: XMAS, season }) },
+  )
+  await apply({}, { calendars: given({ holidays: LONG_XMAS }) })
+  await apply({}, { calendars: given({ holidays: XMAS }) })
+  const revisions = await db.selectFrom('calendar_revisions').select('spec').execute()
+  expect(revisions.map(({ spec }) => spec)).toEqual(
+    expect.arrayContaining([XMAS, LONG_XMAS, season]) as unknown,
+  )
+  expect(revisions).toHaveLength(3)
+  const stored = await db.selectFrom('schedule_versions').select('calendars').execute()
+  for (const { calendars } of stored) expect(calendars['holidays']).toMatch(/^[0-9a-f]{64}$/)
+
+  const { schedules } = await loadSchedules(db)
+  const holidays = schedules.flatMap(({ versions }) =>
+    versions.map(({ calendars }) => calendars?.['holidays']),
+  )
+  expect(holidays).toHaveLength(9)
+  expect(new Set(holidays).size).toBe(2)
+})

@@ -34,6 +34,16 @@ export type CalendarSpec = z.output<typeof CalendarSpec>
 /** Calendars by name. */
 export type Calendars = Readonly<Record<string, CalendarSpec>>
 
+/** Stored calendars. One that does not parse is left out: better to fire than to rest for no visible reason. */
+export function readCalendars(stored: Readonly<Record<string, unknown>>): Calendars {
+  return Object.fromEntries(
+    Object.entries(stored).flatMap(([name, spec]) => {
+      const calendar = CalendarSpec.safeParse(spec)
+      return calendar.success ? [[name, calendar.data]] : []
+    }),
+  )
+}
+
 /** Which calendars a schedule skips, and which it keeps to. */
 export const CalendarChoice = z
   .strictObject({

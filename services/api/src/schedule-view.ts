@@ -1,8 +1,8 @@
 import { type Db, listCurrentPauses, type ScheduleInForce, type SchedulePauseRow } from '@jadwal/db'
 import {
-  CalendarSpec,
   nextFiring,
   type Pause,
+  readCalendars,
   ScheduleSpec,
   type ScheduleVersion,
 } from '@jadwal/domain'
@@ -77,14 +77,10 @@ export function readVersion(stored: {
 }): ScheduleVersion | undefined {
   const spec = ScheduleSpec.safeParse(stored.spec)
   if (!spec.success) return undefined
-  const calendars = Object.entries(stored.calendars).flatMap(([name, written]) => {
-    const calendar = CalendarSpec.safeParse(written)
-    return calendar.success ? [[name, calendar.data] as const] : []
-  })
   return {
     version: stored.version,
     spec: spec.data,
     fromMs: stored.from_at.getTime(),
-    calendars: Object.fromEntries(calendars),
+    calendars: readCalendars(stored.calendars),
   }
 }
