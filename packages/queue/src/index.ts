@@ -40,6 +40,7 @@ export {
   registerQueues,
 } from './registry.ts'
 export { type RunMessageOptions, runMessageOptions } from './run-message.ts'
+export { scheduledRun } from './scheduled-run.ts'
 export { alarmId, Alarms, type AlarmsOptions } from './alarms.ts'
 export {
   type FireRequest,

@@ -92,7 +92,7 @@ const MOST_INSTANTS = 1_000
 const instants = new Map<number, string>()
 
 /** ISO 8601; those written in a row are of the same few milliseconds. */
-function instant(atMs: number): string {
+export function instant(atMs: number): string {
   let text = instants.get(atMs)
   if (text === undefined) {
     if (instants.size === MOST_INSTANTS) instants.clear()

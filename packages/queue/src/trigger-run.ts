@@ -2,14 +2,12 @@ import {
   type Clock,
   newRunId,
   type OverlapPolicy,
-  type RunFact,
   type RunId,
-  type RunMessage,
   type ScheduleId,
   type ScheduleSpec,
 } from '@jadwal/domain'
 import type { Redis } from 'ioredis'
-import { type Message, MessageAdder } from './add-messages.ts'
+import { MessageAdder } from './add-messages.ts'
 import { redisReady } from './connections.ts'
 import { payloadBytes } from './enqueue.ts'
 import { bullPrefix } from './keys.ts'
@@ -18,8 +16,7 @@ import { QueueOpener } from './open-queue.ts'
 import { randomFromPool } from './random-pool.ts'
 import { answering, tryLater } from './redis-trouble.ts'
 import { registerQueues } from './registry.ts'
-import { safeJson } from './run-fact.ts'
-import { runMessageOptions } from './run-message.ts'
+import { scheduledRun } from './scheduled-run.ts'
 import { type AddedRun, addVerdicts, type RunVerdict } from './verdict-script.ts'
 
 /** How long a call waits for a connection that is being made again. */
@@ -69,11 +66,19 @@ export function createTrigger({ redis, prefix, clock, onError }: TriggerDeps): T
       prefix: bullPrefix(prefix, job.queue),
       skipMetasUpdate: true,
     })
-    const { message, fact } = triggeredRun(request, nowMs)
-    const tx = await adder.multi(queue, [message])
+    const id = newRunId(nowMs, randomFromPool(10))
+    const { message, options, fact } = scheduledRun({
+      id,
+      queue: job.queue,
+      schedule,
+      spec: { ...request.spec, job: job.name },
+      payload: request.payload,
+      enqueuedAtMs: nowMs,
+    })
+    const tx = await adder.multi(queue, [{ id, name: job.name, data: message, options }])
     const at = { prefix, queue: job.queue, nowIso: new Date(nowMs).toISOString() }
     const run: AddedRun = {
-      id: message.id,
+      id,
       owner: schedule.id,
       overlap: overlap === 'skip' ? 'refuse' : overlap,
       field: '',
@@ -85,9 +90,9 @@ export function createTrigger({ redis, prefix, clock, onError }: TriggerDeps): T
     const replies = (await tx.exec()) ?? []
     for (const [error] of replies) if (error) throw error
     const [verdict] = (replies.at(-1)?.[1] ?? []) as RunVerdict[]
-    if (verdict === 1) return { triggered: true, id: message.id }
+    if (verdict === 1) return { triggered: true, id }
     if (typeof verdict === 'string') return { triggered: false, unfinished: verdict }
-    throw new Error(`the run ${message.id} was not added to the queue ${job.queue}`)
+    throw new Error(`the run ${id} was not added to the queue ${job.queue}`)
   }
 
   return {
@@ -102,39 +107,5 @@ export function createTrigger({ redis, prefix, clock, onError }: TriggerDeps): T
     async close() {
       await opener.close()
     },
-  }
-}
-
-/** The message of a run that somebody triggers, and its fact from after its state on. */
-function triggeredRun(
-  { schedule, job, spec, payload }: TriggerRequest,
-  nowMs: number,
-): { message: Message & { id: RunId }; fact: string } {
-  const id = newRunId(nowMs, randomFromPool(10))
-  const priority = spec.priority ?? 0
-  const data: RunMessage = {
-    v: 1,
-    payload,
-    schedule,
-    ...(spec.labels ? { labels: spec.labels } : {}),
-    ...(spec.attempts === undefined ? {} : { attempts: spec.attempts }),
-    ...(spec.timeoutMs === undefined ? {} : { timeoutMs: spec.timeoutMs }),
-  }
-  const fact = {
-    id,
-    job: job.name,
-    queue: job.queue,
-    schedule_id: schedule.id,
-    schedule: schedule.name,
-    payload,
-    labels: spec.labels ?? null,
-    priority,
-    enqueued_at: new Date(nowMs).toISOString(),
-    attempt: 0,
-  } satisfies Partial<RunFact>
-  const options = runMessageOptions({ enqueuedAtMs: nowMs, priority })
-  return {
-    message: { id, name: job.name, data, options },
-    fact: safeJson(JSON.stringify(fact)).slice(1),
   }
 }

@@ -1,12 +1,12 @@
 import type { NamedBackfill } from '@jadwal/db'
-import { backfillRunId, type RunFact, type ScheduleId, type ScheduleSpec } from '@jadwal/domain'
+import { backfillRunId, type ScheduleId, type ScheduleSpec } from '@jadwal/domain'
 import {
   type FiringQueue,
   keys,
   type LastTick,
   type PlannedRun,
   type Reign,
-  runMessageOptions,
+  scheduledRun,
   type TickPlan,
 } from '@jadwal/queue'
 import type { Redis } from 'ioredis'
@@ -80,8 +80,7 @@ export class BackfillProgress {
     const plan = (field: ScheduleId, last: LastTick | undefined): TickPlan | undefined => {
       if (field === position) isSame = last === undefined || last.ms === before.positionMs
       if (!isSame) return undefined
-      const planned =
-        field === position ? chosen.runs.map((tick) => this.#planned(tick, step, nowIso)) : []
+      const planned = field === position ? chosen.runs.map((tick) => this.#planned(tick, step)) : []
       return {
         scheduleId: field,
         lastMs: lastMs.get(field) ?? 0,
@@ -98,42 +97,18 @@ export class BackfillProgress {
     await this.#redis.hdel(this.#key, ...this.#fields)
   }
 
-  #planned(tickAtMs: number, { spec, reign, nowMs }: BackfillStep, nowIso: string): PlannedRun {
+  #planned(tickAtMs: number, { spec, reign, nowMs }: BackfillStep): PlannedRun {
     const { id: backfillId, schedule_id, schedule, queue, created_at } = this.#backfill
     const id = backfillRunId({ id: backfillId, createdAtMs: created_at.getTime() }, tickAtMs)
     const tickAt = new Date(tickAtMs).toISOString()
-    const priority = Math.max(spec.priority ?? 0, LEAST_PRIORITY)
-    const fact = {
+    const run = scheduledRun({
       id,
-      job: spec.job,
       queue,
-      schedule_id,
-      schedule,
-      tick_at: tickAt,
-      term: reign.term,
-      backfill_id: backfillId,
+      schedule: { id: schedule_id, name: schedule, tickAt, term: reign.term, backfillId },
+      spec: { ...spec, priority: Math.max(spec.priority ?? 0, LEAST_PRIORITY) },
       payload: spec.payload,
-      labels: spec.labels ?? null,
-      priority,
-      enqueued_at: nowIso,
-      attempt: 0,
-    } satisfies Partial<RunFact>
-    return {
-      id,
-      job: spec.job,
-      tickAtMs,
-      dueAtMs: nowMs,
-      overlap: 'allow',
-      message: {
-        v: 1,
-        payload: spec.payload,
-        schedule: { id: schedule_id, name: schedule, tickAt, term: reign.term, backfillId },
-        ...(spec.labels ? { labels: spec.labels } : {}),
-        ...(spec.attempts === undefined ? {} : { attempts: spec.attempts }),
-        ...(spec.timeoutMs === undefined ? {} : { timeoutMs: spec.timeoutMs }),
-      },
-      options: runMessageOptions({ enqueuedAtMs: nowMs, priority }),
-      fact: JSON.stringify(fact).slice(1),
-    }
+      enqueuedAtMs: nowMs,
+    })
+    return { ...run, id, job: spec.job, tickAtMs, dueAtMs: nowMs, overlap: 'allow' }
   }
 }
