@@ -29,11 +29,12 @@ export async function readScheduleRevision(db: Kysely<Database>): Promise<number
 /**
  * All schedules, or those that changed after revision `since`, each with every version that may still
  * owe a tick, oldest first. A deleted one is there with an end on its last version; without any
- * version when that ended long ago.
+ * version when that ended long ago. Without their payloads all those of one rule share it.
  */
 export async function loadSchedules(
   db: Kysely<Database>,
   since?: number,
+  { withPayloads = true }: { withPayloads?: boolean } = {},
 ): Promise<LoadedSchedules> {
   // Read before the schedules: what changes in between is then loaded twice, never missed.
   const revision = await readScheduleRevision(db)
@@ -43,7 +44,7 @@ export async function loadSchedules(
   const schedules: (Schedule & { versions: readonly ScheduleVersion[] })[] = []
   let rows: StoredVersion[]
   do {
-    rows = await selectVersions(db, { since, after: schedules.at(-1)?.id })
+    rows = await selectVersions(db, { since, after: schedules.at(-1)?.id, withPayloads })
     await readers.calendars.fetch(
       db,
       rows.flatMap((row) => row.calendars ?? []),
@@ -132,7 +133,11 @@ type StoredVersion = Awaited<ReturnType<typeof selectVersions>>[number]
 /** The versions of the next schedules after one, so that never more than a page is in memory twice. */
 function selectVersions(
   db: Kysely<Database>,
-  { since, after }: { since: number | undefined; after: string | undefined },
+  {
+    since,
+    after,
+    withPayloads,
+  }: { since: number | undefined; after: string | undefined; withPayloads: boolean },
 ) {
   let page = db.selectFrom('schedules').select(['id', 'name']).orderBy('id').limit(PAGE)
   if (since !== undefined) page = page.where('revision', '>', since)
@@ -157,7 +162,9 @@ function selectVersions(
       >`(CASE jsonb_typeof(v.spec) WHEN 'object' THEN v.spec - 'payload' ELSE v.spec END)::text`.as(
         'rule',
       ),
-      sql<string | null>`(v.spec -> 'payload')::text`.as('payload'),
+      sql<string | null>`CASE WHEN ${withPayloads} THEN (v.spec -> 'payload')::text END`.as(
+        'payload',
+      ),
     ])
     .orderBy('s.id')
     .orderBy('v.version')

@@ -1,41 +1,50 @@
+import { setImmediate } from 'node:timers/promises'
+import { type Db, loadSchedules, readScheduleRevision } from '@jadwal/db'
 import {
-  type Db,
-  listCurrentPauses,
-  listSchedules,
-  readScheduleRevision,
-  type ScheduleInForce,
-  type SchedulePauseRow,
-} from '@jadwal/db'
-import type { Clock } from '@jadwal/domain'
-import { PausesById } from './pauses-by-id.ts'
-import { nextTickOf } from './schedule-view.ts'
+  type Calendars,
+  type Clock,
+  isPausedAt,
+  nextFiring,
+  type Pause,
+  type Schedule,
+  type ScheduleId,
+  type ScheduleSpec,
+  type ScheduleVersion,
+} from '@jadwal/domain'
 
-const PAGE = 200
+/** Others have their turn after so many. */
+const AT_ONCE = 500
 
 export interface NextSchedule {
   name: string
-  /** As written. */
-  spec: Record<string, unknown>
+  spec: ScheduleSpec
   /** ISO 8601; null for a schedule that is paused or over. */
   nextTick: string | null
   isPaused: boolean
 }
 
-/** What its next tick is worked out from. */
-interface KnownSchedule extends NextSchedule {
-  schedule: ScheduleInForce
-  pauses: readonly SchedulePauseRow[]
+interface KnownSchedule {
+  name: string
+  version: ScheduleVersion
+  pauses: readonly Pause[]
+  /** Infinity when none comes. */
+  nextMs: number
 }
 
+/** Stands for a next tick that is to be worked out. */
+const UNKNOWN = -Infinity
+
 /**
- * The schedules by their next tick, for the page. To find the next ones all must be known: they are
- * read when one has changed, and a next tick is worked out again when it has passed.
+ * The schedules by their next tick, for the page. To find the next ones all must be known: what has
+ * changed is read when something has, and a next tick is worked out again when it has passed.
  */
 export class NextSchedules {
   readonly #db: Db
   readonly #clock: Clock
   #revision: number | undefined
-  #schedules: KnownSchedule[] = []
+  readonly #schedules = new Map<ScheduleId, KnownSchedule>()
+  /** Of everything. */
+  #pauses: readonly Pause[] = []
   #refreshing: Promise<void> | undefined
 
   constructor(db: Db, clock: Clock) {
@@ -49,54 +58,92 @@ export class NextSchedules {
       this.#refreshing = undefined
     })
     await this.#refreshing
-    const first = this.#schedules.slice(0, count)
-    return { first, more: this.#schedules.length - first.length }
+    const first: KnownSchedule[] = []
+    for (const schedule of this.#schedules.values()) {
+      const last = first.at(-1)
+      if (last && first.length >= count && byNextTick(last, schedule) < 0) continue
+      const at = first.findIndex((each) => byNextTick(schedule, each) < 0)
+      first.splice(at === -1 ? first.length : at, 0, schedule)
+      if (first.length > count) first.pop()
+    }
+    return {
+      first: first.map((each) => this.#shown(each)),
+      more: this.#schedules.size - first.length,
+    }
+  }
+
+  #shown({ name, version, pauses, nextMs }: KnownSchedule): NextSchedule {
+    const nowMs = this.#clock.now().getTime()
+    return {
+      name,
+      spec: version.spec,
+      nextTick: nextMs === Infinity ? null : new Date(nextMs).toISOString(),
+      isPaused: version.spec.paused || isPausedAt([...this.#pauses, ...pauses], nowMs),
+    }
   }
 
   async #refresh(): Promise<void> {
-    const revision = await readScheduleRevision(this.#db)
-    if (revision !== this.#revision) {
-      this.#schedules = await this.#readAll()
-      this.#revision = revision
+    if ((await readScheduleRevision(this.#db)) !== this.#revision) await this.#load()
+    const nowMs = this.#clock.now().getTime()
+    const shared = new SharedTicks(nowMs)
+    const pauses = ahead(this.#pauses, nowMs)
+    let looked = 0
+    for (const schedule of this.#schedules.values()) {
+      if (schedule.nextMs > nowMs) continue
+      schedule.nextMs = shared.next(schedule.version, [...pauses, ...ahead(schedule.pauses, nowMs)])
+      looked += 1
+      if (looked % AT_ONCE === 0) await setImmediate()
     }
-    const now = this.#clock.now()
-    const nowIso = now.toISOString()
-    for (const schedule of this.#schedules) {
-      if (schedule.nextTick !== null && schedule.nextTick <= nowIso)
-        schedule.nextTick = nextTickOf(schedule.schedule, schedule.pauses, now.getTime())
-    }
-    this.#schedules.sort(byNextTick)
   }
 
-  async #readAll(): Promise<KnownSchedule[]> {
-    const all: KnownSchedule[] = []
-    const pauses = new PausesById(await listCurrentPauses(this.#db, 'all'))
-    let cursor: string | null = ''
-    while (cursor !== null) {
-      const page = await listSchedules(this.#db, { limit: PAGE, ...(cursor && { cursor }) })
-      const nowMs = this.#clock.now().getTime()
-      all.push(
-        ...page.items.map((schedule) => knownSchedule(schedule, pauses.of(schedule.id), nowMs)),
-      )
-      cursor = page.nextCursor
+  async #load(): Promise<void> {
+    const loaded = await loadSchedules(this.#db, this.#revision, { withPayloads: false })
+    if (JSON.stringify(loaded.pauses) !== JSON.stringify(this.#pauses))
+      for (const schedule of this.#schedules.values()) schedule.nextMs = UNKNOWN
+    this.#pauses = loaded.pauses
+    for (const schedule of loaded.schedules) {
+      const known = knownSchedule(schedule)
+      if (known) this.#schedules.set(schedule.id, known)
+      else this.#schedules.delete(schedule.id)
     }
-    return all
+    this.#revision = loaded.revision
   }
 }
 
-function knownSchedule(
-  schedule: ScheduleInForce,
-  pauses: readonly SchedulePauseRow[],
-  nowMs: number,
-): KnownSchedule {
-  const { name, spec } = schedule
-  const isPaused = spec['paused'] === true || pauses.length > 0
-  return { name, spec, schedule, pauses, isPaused, nextTick: nextTickOf(schedule, pauses, nowMs) }
+/** Undefined for a schedule that is deleted. */
+function knownSchedule({ name, versions, pauses = [] }: Schedule): KnownSchedule | undefined {
+  const version = versions.at(-1)
+  if (!version || version.untilMs !== undefined) return undefined
+  return { name, version, pauses, nextMs: UNKNOWN }
 }
 
-/** Those without a next tick last. Instants in ISO 8601 of UTC compare as text. */
-function byNextTick(a: NextSchedule, b: NextSchedule): number {
-  if (a.nextTick === b.nextTick) return a.name < b.name ? -1 : 1
-  if (a.nextTick === null || b.nextTick === null) return a.nextTick === null ? 1 : -1
-  return a.nextTick < b.nextTick ? -1 : 1
+/** Those that have not ended. */
+function ahead(pauses: readonly Pause[], nowMs: number): readonly Pause[] {
+  return pauses.filter(({ untilMs = Infinity }) => untilMs > nowMs)
+}
+
+/** Next ticks after an instant. Those of one rule, which are many, are worked out together. */
+class SharedTicks {
+  readonly #afterMs: number
+  readonly #known = new Map<ScheduleSpec, { calendars: Calendars | undefined; nextMs: number }>()
+
+  constructor(afterMs: number) {
+    this.#afterMs = afterMs
+  }
+
+  next(version: ScheduleVersion, pauses: readonly Pause[]): number {
+    const { spec, calendars, fromMs } = version
+    const known = this.#known.get(spec)
+    const isShared = pauses.length === 0 && fromMs <= this.#afterMs
+    if (isShared && known && known.calendars === calendars) return known.nextMs
+    const nextMs = nextFiring(version, this.#afterMs, pauses) ?? Infinity
+    if (isShared) this.#known.set(spec, { calendars, nextMs })
+    return nextMs
+  }
+}
+
+/** Those without a next tick last. */
+function byNextTick(a: KnownSchedule, b: KnownSchedule): number {
+  if (a.nextMs !== b.nextMs) return a.nextMs < b.nextMs ? -1 : 1
+  return a.name < b.name ? -1 : 1
 }

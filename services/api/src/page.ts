@@ -1,4 +1,5 @@
 import { listRuns, type RunRow } from '@jadwal/db'
+import { formatDuration } from '@jadwal/domain'
 import { type QueueCounts, readLeader } from '@jadwal/queue'
 import type { RequestHandler } from 'express'
 import type { ApiDeps } from './api-deps.ts'
@@ -93,13 +94,13 @@ function queuesTable(queues: readonly QueueCounts[]): Html {
 
 function schedulesTable({ first, more }: Awaited<ReturnType<NextSchedules['first']>>): Html {
   const rows = first.map(({ name, spec, nextTick, isPaused }) => {
-    const cadence = text(spec['cron']) || `every ${text(spec['every'])}`
+    const cadence = spec.cron ?? `every ${formatDuration(spec.every ?? 0)}`
     const otherwise = isPaused ? 'paused' : 'none'
     return html`<tr>
       <td>${name}</td>
       <td><code>${cadence}</code></td>
-      <td>${text(spec['timezone'])}</td>
-      <td>${text(spec['job'])}</td>
+      <td>${spec.timezone}</td>
+      <td>${spec.job}</td>
       <td>
         ${nextTick === null ? html`<span class="soft">${otherwise}</span>` : shownInstant(nextTick)}
       </td>
@@ -159,11 +160,6 @@ function table(title: string, headings: readonly string[], rows: readonly Html[]
         </tbody>
       </table>
     </div>`
-}
-
-/** Of a stored schedule, a field that should be text. */
-function text(value: unknown): string {
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }
 
 function shownInstant(iso: string): Html {
