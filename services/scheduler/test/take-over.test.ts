@@ -1,4 +1,5 @@
 import { MINUTE, SECOND } from '@jadwal/domain'
+import { keys } from '@jadwal/queue'
 import { expect, test } from 'vitest'
 import { minute, passAll, schedule, setup } from './firing-setup.ts'
 
@@ -34,4 +35,26 @@ test('of more schedules than one transaction takes, each fires once', async () =
   const ids = (await facts()).map(({ id }) => id)
   expect(ids).toHaveLength(due.length)
   expect(new Set(ids).size).toBe(due.length)
+})
+
+test('with the last ticks gone, each version counts once more by its own misfire policy', async () => {
+  const { book, lead, facts, redis, prefix, now } = await setup()
+  const [first, second] = [minute(now) - 30 * MINUTE, minute(now) - 20 * MINUTE]
+  const once = { misfire: { policy: 'once', after: '1s' } } as const
+  const edited = schedule(now, [
+    { from: first - 10 * MINUTE, until: first, spec: once },
+    { from: first, until: second, spec: { misfire: { policy: 'skip', after: '1s' } } },
+    { from: second, until: minute(now) - 5 * MINUTE, spec: once },
+  ])
+  book.put([edited], now)
+  const fired = async () =>
+    (await facts())
+      .filter(({ state }) => state === 'queued')
+      .map(({ tick_at }) => Date.parse(tick_at))
+  await passAll(lead(1))
+  const expected = [first, minute(now) - 5 * MINUTE]
+  expect(await fired()).toEqual(expected)
+  await redis.del(keys.lastTicksKey(prefix, 'reports'))
+  await passAll(lead(2))
+  expect(await fired()).toEqual([...expected, ...expected])
 })
