@@ -32,7 +32,10 @@ export function openDatabase(options: DatabaseOptions): Kysely<Database> {
     Client: ImpatientClient,
     types: numericTypes(),
   })
-  pool.on('error', options.onError ?? ignore)
+  const hear = options.onError ?? ignore
+  pool.on('error', hear)
+  // The pool listens to idle clients only; one that breaks in use has told its query already.
+  pool.on('connect', (client) => client.on('error', ignore))
   return new Kysely<Database>({
     dialect: new PostgresDialect({ pool }),
     plugins: [new SchemaPlugin(options.schema)],
@@ -46,7 +49,7 @@ function numericTypes(): pg.TypeOverrides {
   return types
 }
 
-// An error of an idle connection without a listener would end the process.
+// An error of a connection without a listener would end the process.
 function ignore(): void {}
 
 /**

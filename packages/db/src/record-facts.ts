@@ -103,10 +103,9 @@ function upsertRuns(): RawBuilder<unknown> {
     INSERT INTO ${sql.table('runs')} AS r (${RUN_LIST})
     SELECT DISTINCT ON (id) ${RUN_VALUES} FROM fact
     WHERE kind IS DISTINCT FROM 'attempt' AND kind IS DISTINCT FROM 'term'
-    ORDER BY id, state = 'skipped', revision DESC
+    ORDER BY id, revision DESC
     ON CONFLICT (id) DO UPDATE SET ${RUN_UPDATE}, recorded_at = now()
-    WHERE (excluded.state <> 'skipped' AND r.state = 'skipped')
-      OR (r.revision < excluded.revision AND (excluded.state <> 'skipped' OR r.state = 'skipped'))
+    WHERE r.revision < excluded.revision
     RETURNING 1`
 }
 

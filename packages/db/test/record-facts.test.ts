@@ -61,20 +61,6 @@ test('recording a fact again changes nothing and counts nothing', async () => {
   })
 })
 
-test('a run that was executed is never told as skipped, and a skipped one that is executed after all is', async () => {
-  // Redis lost some time: the tick is decided again, and in another way.
-  const skipped = { state: 'skipped', reason: 'overlap', attempt: 0 } as const
-  const executed = (id: string) => runFact({ id, attempt: 1 })
-  const [a, b, c] = [runId(), runId(), runId()]
-  await recordFacts(database.db, lines(executed(a)))
-  await recordFacts(database.db, lines(runFact({ id: a, ...skipped, revision: 500 })))
-  await recordFacts(database.db, lines(runFact({ id: b, ...skipped })))
-  await recordFacts(database.db, lines(runFact({ id: b, state: 'queued', attempt: 0 })))
-  await recordFacts(database.db, lines(runFact({ id: c, ...skipped, revision: 500 }), executed(c)))
-  const states = await Promise.all([a, b, c].map(async (id) => (await view(id))?.state))
-  expect(states).toEqual(['succeeded', 'queued', 'succeeded'])
-})
-
 test('nothing to record is no error', async () => {
   expect(await recordFacts(database.db, [])).toEqual({ runs: 0, attempts: 0, terms: 0 })
 })

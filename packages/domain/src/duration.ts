@@ -30,3 +30,10 @@ export const Duration = z.string({ error: RULE }).transform((text, ctx) => {
   }
   return ms
 })
+
+/** A duration that is at most so long. */
+export function upTo(mostMs: number) {
+  return Duration.refine((ms) => ms <= mostMs, {
+    error: `must be at most ${formatDuration(mostMs)}`,
+  })
+}

@@ -4,7 +4,7 @@ import { CalendarChoice, type Calendars } from './calendar.ts'
 import { DAY, MINUTE, SECOND } from './clock.ts'
 import { cronProblem } from './cron.ts'
 import { shortestIntervalMs } from './cron-interval.ts'
-import { Duration, formatDuration } from './duration.ts'
+import { Duration, formatDuration, upTo } from './duration.ts'
 import type { ScheduleId } from './ids.ts'
 import { JobName } from './names.ts'
 import type { Pause } from './pause.ts'
@@ -22,11 +22,11 @@ export type OverlapPolicy = z.infer<typeof OverlapPolicy>
 export const MisfirePolicy = z.strictObject({
   policy: z.enum(['once', 'all', 'skip']).default('once'),
   /** A tick that could not be fired this long after its instant is a misfire. */
-  after: Duration.default(MINUTE),
+  after: upTo(366 * DAY).default(MINUTE),
   /** Of the misfires that `all` fires, at most this many, the newest. */
   limit: z.int().min(1).max(1_000).default(100),
   /** Misfires older than this are skipped, whatever the policy. */
-  within: Duration.optional(),
+  within: upTo(366 * DAY).optional(),
 })
 export type MisfirePolicy = z.infer<typeof MisfirePolicy>
 
@@ -97,7 +97,7 @@ export const ScheduleSpec = z
     calendars: CalendarChoice,
     paused: z.boolean().default(false),
     mode: z.enum(['live', 'shadow']).default('live'),
-    lateAfter: Duration.optional(),
+    lateAfter: upTo(366 * DAY).optional(),
     labels: z.record(z.string().max(100), z.string().max(200)).optional(),
     alert: z.string().max(200).optional(),
     attempts: z.int().min(1).max(1_000).optional(),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Instant, PageQuery } from './run-query.ts'
+import { Instant, Name, PageQuery } from './run-query.ts'
 
 /** Ticks that one backfill may have. */
 export const MOST_TICKS = 1_000_000
@@ -25,5 +25,5 @@ export const BackfillRequest = z.strictObject({
 
 /** The query of `GET /backfills`. */
 export const BackfillQuery = PageQuery.extend({
-  schedule: z.string('must be given once').max(100, 'must have at most 100 characters').optional(),
+  schedule: Name.optional(),
 })

@@ -1,16 +1,18 @@
 import { BadCursorError } from '@jadwal/db'
 import { PayloadTooLargeError, RedisUnavailableError, TryLaterError } from '@jadwal/queue'
-import type { Logger } from '@jadwal/runtime'
+import { type Logger, rateLimitedErrors } from '@jadwal/runtime'
 import type { ErrorRequestHandler, Response } from 'express'
 import { redisAway } from './ask.ts'
 import { fieldProblem, Problem } from './problem.ts'
 
 /** Answers every error with a problem document; what nobody foresaw goes to the log. */
 export function errorHandler(log: Logger): ErrorRequestHandler {
+  const unserved = rateLimitedErrors(log, 'requests can not be served for now')
   return (error: unknown, req, res, next) => {
     const problem = toProblem(error)
     const requestId = typeof req.id === 'string' ? req.id : ''
     if (problem.kind === 'internal') log.error({ err: error, requestId }, 'request failed')
+    if (problem.status === 503) unserved(problem.cause ?? problem)
     if (res.headersSent) next(error)
     else sendProblem(res, problem, requestId)
   }

@@ -17,6 +17,7 @@ export function requestLog(log: Logger): RequestHandler {
       return id
     },
     customLogLevel: (req, res, error) => {
+      if (res.statusCode === 503) return 'warn'
       if (error || res.statusCode >= 500) return 'error'
       if (req.method === 'GET' && res.statusCode < 400)
         return QUIET.test(req.url ?? '') ? 'trace' : 'debug'
@@ -30,6 +31,8 @@ export function requestLog(log: Logger): RequestHandler {
         from: req.remoteAddress,
       }),
       res: (res: { statusCode: number }) => ({ status: res.statusCode }),
+      // What went wrong is logged where it is known; pino-http only has a stack of its own to tell.
+      err: () => undefined,
     },
     customSuccessMessage: () => 'request answered',
     customErrorMessage: () => 'request answered with an error',

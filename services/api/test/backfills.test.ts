@@ -66,7 +66,8 @@ test('backfills are listed latest first, page by page, and by schedule', async (
   const rest = (await t.api.ask(`/api/v1/backfills?limit=2&cursor=${first.nextCursor}`)).body
   expect(rest.items.map(({ id }: { id: string }) => id)).toEqual(ids.slice(2))
   expect((await t.api.ask('/api/v1/backfills?schedule=none')).body.items).toEqual([])
-  expect((await t.api.ask('/api/v1/backfills?cursor=%21')).status).toBe(400)
+  for (const query of ['cursor=%21', 'schedule=%00', 'schedule=a&schedule=b'])
+    expect((await t.api.ask(`/api/v1/backfills?${query}`)).status).toBe(400)
 })
 
 test.each([

@@ -130,7 +130,8 @@ describe('without Postgres', () => {
       for (const { answer, ms } of await Promise.all(refused)) {
         expect(answer.status).toBe(503)
         expect(answer.body.type).toBe('urn:jadwal:problem:history-unavailable')
-        expect(ms).toBeLessThan(10_000)
+        // Two at a time get to ask, the third after them.
+        expect(ms).toBeLessThan(15_000)
       }
       const ready = await api.ask('/readyz')
       expect(ready.status).toBe(503)

@@ -58,6 +58,7 @@ export class Firing {
   readonly #pending = new Set<ScheduleId>()
   readonly #unknownJob: (problem: string) => void
   readonly #full: (error: Error) => void
+  readonly #unplanned: (error: Error) => void
   readonly #queueFailed: (error: unknown) => void
   readonly #stop: AbortSignal
   readonly #homes = new Map<ScheduleId, string>()
@@ -81,6 +82,7 @@ export class Firing {
     this.progressedAtMs = deps.clock.monotonicMs()
     this.#queueFailed = rateLimitedErrors(deps.log, 'queue can not be fired into')
     this.#full = rateLimitedErrors(deps.log, 'ticks wait')
+    this.#unplanned = rateLimitedErrors(deps.log, 'schedule can not be planned, its ticks are owed')
     const warn = rateLimitedErrors(deps.log, 'schedule waits for a worker that serves its job')
     this.#unknownJob = (problem) => warn(new Error(problem))
   }
@@ -272,15 +274,22 @@ export class Firing {
     const { book, catalogue } = this.#deps
     const schedule = book.get(id)
     if (!schedule) return { more: false }
-    return planTicks(schedule, last, {
-      ...at,
-      term: this.#reign.term,
-      pauses: book.pauses,
-      row: this.#rows.get(id),
-      // Closed by a move that was cut short: nothing fires here, the move is to be finished.
-      queue: last?.moved ? NO_QUEUE : name,
-      queueOf: (job) => catalogue.queueOf(job),
-    })
+    // One that can't be planned, for whatever reason, must not keep its queue from firing.
+    try {
+      return planTicks(schedule, last, {
+        ...at,
+        term: this.#reign.term,
+        pauses: book.pauses,
+        row: this.#rows.get(id),
+        // Closed by a move that was cut short: nothing fires here, the move is to be finished.
+        queue: last?.moved ? NO_QUEUE : name,
+        queueOf: (job) => catalogue.queueOf(job),
+      })
+    } catch (error) {
+      const cause = error instanceof Error ? error.message : String(error)
+      this.#unplanned(new Error(`${schedule.name}: ${cause}`, { cause: error }))
+      return { more: false }
+    }
   }
 
   async #move(id: ScheduleId, from: string, to: string): Promise<void> {

@@ -5,6 +5,8 @@ import type { Bell } from './bell.ts'
 
 /** The longest a standby waits before it tries for the lease again. */
 const TRY_MS = 500
+/** How long one that gave the lease up lets others take it. */
+const STAND_BACK_MS = 2 * TRY_MS
 /** A wall clock that is off by more lets others lead first. */
 const MAX_SKEW_MS = 500
 
@@ -33,10 +35,12 @@ export class Candidate {
     this.#deps = deps
   }
 
-  /** Lets another lead first, if there is one. */
+  /**
+   * Lets another lead first, if there is one: standbys are told at once when the lease is free. Not for
+   * longer, since they may all have been asked to stand back.
+   */
   standBack(): void {
-    const { clock, leaseMs } = this.#deps
-    this.#standsBackUntilMs = clock.monotonicMs() + leaseMs + 2 * TRY_MS
+    this.#standsBackUntilMs = this.#deps.clock.monotonicMs() + STAND_BACK_MS
   }
 
   /** Tries to take the lease. Returns the reign, or how long to wait. */

@@ -31,7 +31,10 @@ export function attemptEnded(
       )
       return
     case 'cancelled':
-      log.info({ ...facts, reason: end.reason, error: end.error }, 'run cancelled')
+      log[end.reason === 'superseded' && !end.error ? 'debug' : 'info'](
+        { ...facts, reason: end.reason, error: end.error },
+        'run cancelled',
+      )
       return
     case 'drained':
       log.info(facts, 'attempt cut short, run put back')
