@@ -1,5 +1,6 @@
 import { type Expression, type RawBuilder, sql } from 'kysely'
 import type { Db } from './database.ts'
+import type { VersionContent } from './schedule-change.ts'
 
 /** The hashes of calendars by their names, as a version of a schedule has them. */
 export type CalendarHashes = Readonly<Record<string, string>>
@@ -9,7 +10,7 @@ export function calendarHash(spec: Expression<unknown>): RawBuilder<string> {
   return sql<string>`encode(sha256(convert_to((${spec})::text, 'UTF8')), 'hex')`
 }
 
-/** The calendars of a version by name, as written; `hashes` is its column. Those of many are better read by `readRevisions`. */
+/** The calendars of a version by name, as written; `hashes` is its column. Those of many versions are better read by `contentReader`. */
 export function calendarsOf(hashes: Expression<unknown>): RawBuilder<Record<string, unknown>> {
   return sql<Record<string, unknown>>`(
     SELECT coalesce(jsonb_object_agg(named.key, revision.spec), '{}')
@@ -43,4 +44,22 @@ export function resolved<T>(
       return calendar === undefined ? [] : [[name, calendar]]
     }),
   )
+}
+
+/** What a version says, as it is stored. */
+export interface HashedContent {
+  spec: Record<string, unknown>
+  calendars: CalendarHashes
+}
+
+/** Puts calendars to their hashes. Thousands of versions may name the same large ones: each is fetched once and shared. */
+export async function contentReader(
+  db: Db,
+  stored: readonly HashedContent[],
+): Promise<(content: HashedContent) => VersionContent> {
+  const revisions = await readRevisions(
+    db,
+    stored.flatMap(({ calendars }) => Object.values(calendars)),
+  )
+  return ({ spec, calendars }) => ({ spec, calendars: resolved(calendars, revisions) })
 }

@@ -1,6 +1,6 @@
 import { ScheduleProblem } from '@jadwal/domain'
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import { type CalendarHashes, readRevisions, resolved } from './calendar-revisions.ts'
+import { contentReader, type HashedContent } from './calendar-revisions.ts'
 import { type CalendarComparison, compareCalendars } from './compare-calendars.ts'
 import type { Database, ScheduleSource } from './database.ts'
 import { type CalendarTable, givenSchedules } from './given-schedules.ts'
@@ -96,23 +96,6 @@ interface ComparedRow {
   standing: Standing
   /** What is in force, of those that differ. */
   before: HashedContent | null
-}
-
-interface HashedContent {
-  spec: Record<string, unknown>
-  calendars: CalendarHashes
-}
-
-/** Thousands of schedules may name the same large calendars: each is fetched once and shared. */
-async function contentReader(
-  db: Kysely<Database>,
-  stored: readonly HashedContent[],
-): Promise<(content: HashedContent) => VersionContent> {
-  const revisions = await readRevisions(
-    db,
-    stored.flatMap(({ calendars }) => Object.values(calendars)),
-  )
-  return ({ spec, calendars }) => ({ spec, calendars: resolved(calendars, revisions) })
 }
 
 /** One row each, by name. Postgres compares the rules, so the order of keys is no change. */

@@ -1,5 +1,5 @@
 import { type Kysely, sql, type SqlBool } from 'kysely'
-import { calendarsOf } from './calendar-revisions.ts'
+import { contentReader } from './calendar-revisions.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
 import type { Database, ScheduleSource } from './database.ts'
 import { type Page, pageLimit, type PageRequest } from './page.ts'
@@ -49,7 +49,8 @@ export async function listSchedules(
   if (labels !== undefined)
     query = query.where(sql<SqlBool>`v.spec -> 'labels' @> ${JSON.stringify(labels)}::jsonb`)
   const rows = await query.execute()
-  const items = rows.slice(0, limit)
+  const contentOf = await contentReader(db, rows)
+  const items = rows.slice(0, limit).map((row) => Object.assign(row, contentOf(row)))
   const last = items.at(-1)
   return { items, nextCursor: last && rows.length > limit ? encodeCursor(last.name) : null }
 }
@@ -59,7 +60,8 @@ export async function findSchedule(
   db: Kysely<Database>,
   name: string,
 ): Promise<ScheduleInForce | undefined> {
-  return selectInForce(db).where('s.name', '=', name).executeTakeFirst()
+  const row = await selectInForce(db).where('s.name', '=', name).executeTakeFirst()
+  return row && Object.assign(row, (await contentReader(db, [row]))(row))
 }
 
 function selectInForce(db: Kysely<Database>) {
@@ -73,7 +75,7 @@ function selectInForce(db: Kysely<Database>) {
       'v.author',
       'v.version',
       'v.spec',
-      calendarsOf(sql.ref('v.calendars')).as('calendars'),
+      'v.calendars',
       'v.from_at',
       's.created_at',
       's.changed_at',

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { calendarsOf } from './calendar-revisions.ts'
+import { contentReader, type HashedContent } from './calendar-revisions.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
 import type { Database } from './database.ts'
 import { type Page, pageLimit, type PageRequest } from './page.ts'
@@ -22,6 +22,11 @@ export interface RecordedVersion {
   before: VersionContent | null
 }
 
+type StoredVersion = Omit<RecordedVersion, 'content' | 'before'> & {
+  content: HashedContent
+  before: HashedContent | null
+}
+
 /**
  * The versions of a schedule, also of a deleted one, latest first; undefined when there never was one
  * of the name. Served by schedule_versions_pkey. Throws BadCursorError.
@@ -39,17 +44,24 @@ export async function listVersions(
     .where('name', '=', name)
     .executeTakeFirst()
   if (!schedule) return undefined
-  const { rows } = await sql<RecordedVersion>`
+  const { rows } = await sql<StoredVersion>`
     SELECT v.version, v.author, v.reason, v.from_at, v.until_at, v.deleted_by, v.deleted_reason,
-      jsonb_build_object('spec', v.spec, 'calendars', ${calendarsOf(sql.ref('v.calendars'))}) AS content,
+      jsonb_build_object('spec', v.spec, 'calendars', v.calendars) AS content,
       CASE WHEN b.version IS NOT NULL
-        THEN jsonb_build_object('spec', b.spec, 'calendars', ${calendarsOf(sql.ref('b.calendars'))}) END AS before
+        THEN jsonb_build_object('spec', b.spec, 'calendars', b.calendars) END AS before
     FROM ${sql.table('schedule_versions')} v
     LEFT JOIN ${sql.table('schedule_versions')} b
       ON b.schedule_id = v.schedule_id AND b.version = v.version - 1
     WHERE v.schedule_id = ${schedule.id} AND v.version < ${before}
     ORDER BY v.version DESC LIMIT ${limit + 1}`.execute(db)
-  const items = rows.slice(0, limit)
+  const contentOf = await contentReader(
+    db,
+    rows.flatMap(({ content, before: last }) => (last ? [content, last] : [content])),
+  )
+  const items = rows.slice(0, limit).map((row) => {
+    const { content, before: last } = row
+    return Object.assign(row, { content: contentOf(content), before: last && contentOf(last) })
+  })
   const last = items.at(-1)
   const more = rows.length > limit
   return { items, nextCursor: last && more ? encodeCursor(String(last.version)) : null }

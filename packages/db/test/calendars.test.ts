@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest'
-import { findCalendar, findSchedule, listCalendars, loadSchedules } from '../src/index.ts'
+import {
+  findCalendar,
+  findSchedule,
+  listCalendars,
+  listSchedules,
+  loadSchedules,
+} from '../src/index.ts'
 import { given, HOURLY, NONE, setupChanges } from './change-setup.ts'
 
 const XMAS = { dates: ['12-25'] }
@@ -122,4 +128,7 @@ test('however many schedules name a calendar, each revision of it is stored once
   )
   expect(holidays).toHaveLength(9)
   expect(new Set(holidays).size).toBe(2)
+  const inForce = (await listSchedules(db, {})).items.map(({ calendars }) => calendars['holidays'])
+  expect(inForce).toEqual([XMAS, XMAS, XMAS])
+  expect(new Set(inForce).size).toBe(1)
 })

@@ -34,14 +34,28 @@ export type CalendarSpec = z.output<typeof CalendarSpec>
 /** Calendars by name. */
 export type Calendars = Readonly<Record<string, CalendarSpec>>
 
-/** Stored calendars. One that does not parse is left out: better to fire than to rest for no visible reason. */
+/**
+ * Stored calendars. One that does not parse is left out: better to fire than to rest for no visible
+ * reason. What thousands of schedules share is parsed once: a stored calendar is never changed in place.
+ */
 export function readCalendars(stored: Readonly<Record<string, unknown>>): Calendars {
   return Object.fromEntries(
     Object.entries(stored).flatMap(([name, spec]) => {
-      const calendar = CalendarSpec.safeParse(spec)
-      return calendar.success ? [[name, calendar.data]] : []
+      const calendar = readCalendar(spec)
+      return calendar ? [[name, calendar]] : []
     }),
   )
+}
+
+const parsed = new WeakMap<object, CalendarSpec | null>()
+
+function readCalendar(stored: unknown): CalendarSpec | null {
+  if (typeof stored !== 'object' || stored === null) return null
+  const known = parsed.get(stored)
+  if (known !== undefined) return known
+  const calendar = CalendarSpec.safeParse(stored).data ?? null
+  parsed.set(stored, calendar)
+  return calendar
 }
 
 /** Which calendars a schedule skips, and which it keeps to. */

@@ -38,7 +38,7 @@ export function createSchedulerMetrics(registry: Registry) {
     }),
     schedules: new Gauge({
       name: 'jadwal_schedules',
-      help: 'Schedules that this scheduler holds in memory.',
+      help: 'Schedules that are not deleted, as this scheduler knows them.',
       registers,
     }),
   }
