@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { applySchedules } from '@jadwal/db'
 import { createTestDatabase, spawnService } from '@jadwal/testkit'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { JOBS, setupSystem } from '../support/system.ts'
@@ -84,6 +86,23 @@ schedules:
   expect(second.said).toContain('fault.work')
   expect(second.said).toContain('schedules.payload.payload')
   expect(await database.db.selectFrom('schedules').selectAll().execute()).toEqual([])
+})
+
+test('once schedules are in force, a wrong file keeps no scheduler from starting', async () => {
+  const database = await createTestDatabase(inject('postgresUrl'))
+  onTestFinished(() => database[Symbol.asyncDispose]())
+  const schedules = [{ name: 'good', input: { job: 'fault.work', every: '1h' } }]
+  const change = { schedules, prune: false, source: 'file', author: 'test' } as const
+  await applySchedules(database.db, change)
+  const scheduler = spawnService('scheduler', {
+    REDIS_URL: inject('redisUrl'),
+    DATABASE_URL: database.url,
+    JADWAL_PREFIX: `wrong-${randomUUID()}`,
+    JADWAL_SCHEDULES: '/nowhere/schedules.yaml',
+  })
+  onTestFinished(() => scheduler.kill())
+  await scheduler.ready
+  expect(scheduler.logs.join('\n')).toContain('schedule file not applied')
 })
 
 test('a schedule file that is not there, or is not YAML, is one clear message', async () => {

@@ -23,6 +23,7 @@ export type {
   SchedulePauseRow,
   ScheduleSource,
 } from './database.ts'
+export { hasSchedules } from './has-schedules.ts'
 export { findHistoryStart } from './find-history-start.ts'
 export { findRun, type RecordedRun } from './find-run.ts'
 export { findScheduleName, type NamedSchedule } from './find-schedule-name.ts'

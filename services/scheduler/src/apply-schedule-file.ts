@@ -1,7 +1,6 @@
-import { applySchedules, ChangeRefusedError, type Db } from '@jadwal/db'
+import { applySchedules, ChangeRefusedError, type Db, hasSchedules } from '@jadwal/db'
 import { keys } from '@jadwal/queue'
-import type { Logger } from '@jadwal/runtime'
-import { sleep } from '@jadwal/runtime'
+import { ConfigError, type Logger, sleep } from '@jadwal/runtime'
 import type { Redis } from 'ioredis'
 import type { Catalogue } from './catalogue.ts'
 import { checkAgainstCatalogue, loadScheduleFile, unknownJobs, wrong } from './schedule-file.ts'
@@ -22,10 +21,27 @@ export interface ApplyDeps {
 }
 
 /**
+ * Applies the schedule file at a start. One that is wrong is an error as long as nothing of a file is in
+ * force. Afterwards a start is more often the answer to a crash than to an edit, and the schedules in
+ * force go on: to stop firing them all would be worse than an edit that waits. Throws `ConfigError`.
+ */
+export async function applyAtStart(deps: ApplyDeps, path: string): Promise<void> {
+  try {
+    await applyScheduleFile(deps, path)
+  } catch (error) {
+    if (!(error instanceof ConfigError) || !(await hasSchedules(deps.db, 'file'))) throw error
+    deps.log.error(
+      { file: path, problem: error.message },
+      'schedule file not applied, the schedules in force go on',
+    )
+  }
+}
+
+/**
  * Applies the schedule file, whole or not at all. Jobs that no worker serves are an error, unless
  * there has never been any worker: then their schedules wait for one. Throws `ConfigError`.
  */
-export async function applyScheduleFile(deps: ApplyDeps, path: string): Promise<void> {
+async function applyScheduleFile(deps: ApplyDeps, path: string): Promise<void> {
   const { db, redis, prefix, catalogue, log } = deps
   const file = await loadScheduleFile(path)
   await waitForJobs(deps, () => unknownJobs(file, catalogue).length === 0)

@@ -22,7 +22,7 @@ import {
   startOpsServer,
   UnavailableError,
 } from '@jadwal/runtime'
-import { applyScheduleFile } from './apply-schedule-file.ts'
+import { applyAtStart } from './apply-schedule-file.ts'
 import { Bell } from './bell.ts'
 import { Catalogue } from './catalogue.ts'
 import type { SchedulerConfig } from './config.ts'
@@ -87,7 +87,7 @@ export async function startScheduler(
   const metrics = createSchedulerMetrics(registry)
   const catalogue = new Catalogue()
   if (config.scheduleFile !== undefined) {
-    await applyScheduleFile({ db, redis, prefix, catalogue, log, stop }, config.scheduleFile)
+    await applyAtStart({ db, redis, prefix, catalogue, log, stop }, config.scheduleFile)
   }
   const redisClock = new RedisClock(redis, clock)
   await redisClock.measure()
