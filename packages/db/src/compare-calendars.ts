@@ -18,15 +18,17 @@ export async function compareCalendars(
   db: Kysely<Database>,
   changes: ScheduleChanges,
 ): Promise<CalendarComparison> {
-  const { calendars: given = [], source, prune, remove } = changes
+  const { calendars: given = [], source, prune, remove, author } = changes
   const stored = await db
     .selectFrom('calendars')
-    .select(['name', 'spec', 'source', calendarHash(sql.ref('spec')).as('hash')])
+    .select(['name', 'spec', 'source', 'author', calendarHash(sql.ref('spec')).as('hash')])
     .execute()
   const before = new Map(stored.map((row) => [row.name, row]))
   const outcomes = judge(given, before, source)
   const named = new Set(given.map(({ name }) => name))
-  const own = stored.filter((row) => row.source === source).map(({ name }) => name)
+  const isOwn = (row: { source: ScheduleSource; author: string }): boolean =>
+    row.source === source && row.author === author
+  const own = stored.filter(isOwn).map(({ name }) => name)
   for (const name of remove?.calendars ?? [])
     outcomes[before.get(name)?.source === source ? 'removed' : 'foreign'].push(name)
   if (prune) outcomes.removed.push(...own.filter((name) => !named.has(name)))

@@ -128,10 +128,13 @@ interface InForce<Content = VersionContent> {
   before: Content
 }
 
-/** What is to be deleted: by name, and by pruning. */
+/**
+ * What is to be deleted: by name, and by pruning. A file prunes what it wrote itself; what another
+ * file or the api's apply made is told as foreign.
+ */
 async function listRemoved(
   db: Kysely<Database>,
-  { schedules, source, prune, remove }: ScheduleChanges,
+  { schedules, source, prune, remove, author }: ScheduleChanges,
 ): Promise<{ ours: PlannedSchedule[]; foreign: string[] }> {
   const byName = remove?.schedules ?? []
   if (!prune && byName.length === 0) return { ours: [], foreign: [] }
@@ -141,11 +144,22 @@ async function listRemoved(
       AND NOT EXISTS (SELECT FROM unnest(${schedules.map(({ name }) => name)}::text[]) AS given(name)
         WHERE given.name = s.name))`,
   )
-  const isOurs = (each: InForce): boolean => each.source === source
+  const written = prune ? await listWrittenBy(db, author) : new Set()
+  const isOurs = ({ name, source: its }: InForce): boolean =>
+    its === source && (byName.includes(name) || written.has(name))
   return {
     ours: found.filter(isOurs).map(({ name, id, before }) => ({ name, id, before })),
     foreign: found.filter((each) => !isOurs(each)).map(({ name }) => name),
   }
+}
+
+/** The schedules of which an author has written any version. */
+async function listWrittenBy(db: Kysely<Database>, author: string): Promise<Set<string>> {
+  const { rows } = await sql<{ name: string }>`
+    SELECT s.name FROM ${sql.table('schedules')} s WHERE s.deleted_at IS NULL
+      AND EXISTS (SELECT FROM ${sql.table('schedule_versions')} v
+        WHERE v.schedule_id = s.id AND v.author = ${author})`.execute(db)
+  return new Set(rows.map(({ name }) => name))
 }
 
 /** The schedules in force, others than those told, that name a calendar which changes or goes. */

@@ -96,6 +96,21 @@ test('schedules of another source are left alone, also when pruning', async () =
   expect(await findSchedule(db, 'mine')).toMatchObject({ spec: hourly, author: 'ops' })
 })
 
+test('a file prunes what it wrote itself, and tells of what another one made', async () => {
+  const { db, apply } = await setup()
+  await apply({ mine: hourly })
+  const calendars = [{ name: 'holidays', input: { dates: ['12-25'] } }]
+  await apply({ yours: hourly }, { author: 'api', calendars })
+  expect(await apply({}, { prune: true })).toEqual({
+    ...nothing,
+    removed: ['mine'],
+    foreign: ['yours'],
+  })
+  expect(await findSchedule(db, 'yours')).toBeDefined()
+  await apply({ yours: daily })
+  expect(await apply({}, { prune: true })).toMatchObject({ removed: ['yours'] })
+})
+
 test('a change of very many lies ahead by what writing it takes, so that the leader knows of it by then', async () => {
   const { db, apply } = await setup()
   const names = Array.from({ length: 2_000 }, (_, at) => `schedule-${at}`)
