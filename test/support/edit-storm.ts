@@ -63,7 +63,7 @@ export async function expectEditsToHold(
     if (at % 100 === 20) await pauseSchedules(database.db, 'everything', PAUSE)
     if (at % 100 === 50) await resumeSchedules(database.db, 'everything', PAUSE.author)
     if (at % 50 === 35) await swapQueues(system, at % 100 === 35)
-    if (Date.now() > sinceMs + (stormMs * (killed + 1)) / (kills + 1)) {
+    if (killed < kills && Date.now() > sinceMs + (stormMs * (killed + 1)) / (kills + 1)) {
       killed += 1
       await (await leader()).kill()
     }
