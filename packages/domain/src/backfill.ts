@@ -4,7 +4,7 @@ import { ownReason } from './own-reason.ts'
 import { scheduleCadence, type ScheduleSpec } from './schedule.ts'
 
 /** Instants of the cadence that one call looks at: it must not hold up the event loop for long. */
-export const MOST_LOOKED_AT = 2_000
+const MOST_LOOKED_AT = 2_000
 
 /** The past that a backfill makes runs for, by the rule that its schedule had when it was made. */
 export interface BackfillRange {

@@ -60,11 +60,12 @@ test('a marked run that a worker only just takes up is cancelled without its han
 })
 
 test('a run whose mark is gone is made, whatever was heard of it', async () => {
-  const { add, work, cancels, isRunning } = await setup()
+  const { add, work, cancels, isRunning, ends } = await setup()
   const id = await add()
   cancels.add(id)
   work()
   await isRunning(id)
+  expect(ends).toEqual([])
 })
 
 test('a marked run whose worker died is cancelled by the next one, which heard of nothing', async () => {

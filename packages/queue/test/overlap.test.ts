@@ -156,10 +156,11 @@ test('a run that waits is let go when another that is listed has lost its messag
   expect(await held()).toBe(waiting)
   end(first)
   await isRunning(waiting)
+  expect(await held()).toBeNull()
 })
 
 test('once ticks may overlap, a run that waited under another policy waits no longer', async () => {
-  const { fire, work, isRunning } = await setup()
+  const { fire, work, isRunning, held } = await setup()
   work()
   const first = await fire('queue-latest')
   await isRunning(first)
@@ -167,6 +168,7 @@ test('once ticks may overlap, a run that waited under another policy waits no lo
   const beside = await fire('allow')
   await isRunning(beside)
   await isRunning(waiting)
+  expect(await held()).toBeNull()
 })
 
 test.each(['skip', 'queue-latest', 'cancel-running'] as const)(

@@ -54,7 +54,7 @@ export function pauseView(pause: SchedulePauseRow): Record<string, unknown> {
 }
 
 /** ISO 8601; null for a schedule that is paused or over, or that cannot be read. */
-export function nextTickOf(
+function nextTickOf(
   schedule: ScheduleInForce,
   pauses: readonly SchedulePauseRow[],
   nowMs: number,

@@ -5,10 +5,8 @@ import {
   type LastTexts,
   type LastTick,
   listQueues,
-  readHomes,
   type RedisClock,
   type Reign,
-  writeHomes,
 } from '@jadwal/queue'
 import { type Logger, rateLimitedErrors } from '@jadwal/runtime'
 import type { Redis } from 'ioredis'
@@ -16,9 +14,10 @@ import type { Catalogue } from './catalogue.ts'
 import { CHUNK, Chunk, type PlanOne } from './chunk.ts'
 import type { FiringQueues } from './firing-queues.ts'
 import { moveHome } from './move-home.ts'
-import { firstQueue, planTicks, type SchedulePlan } from './plan-ticks.ts'
+import { planTicks, type SchedulePlan } from './plan-ticks.ts'
 import type { ScheduleBook } from './schedule-book.ts'
 import { NO_QUEUE, type SkippedRow } from './plan-context.ts'
+import { ScheduleHomes } from './schedule-homes.ts'
 import type { SchedulerMetrics } from './scheduler-metrics.ts'
 import { type DecidedTicks, ticksDecided } from './tick-events.ts'
 
@@ -61,7 +60,7 @@ export class Firing {
   readonly #unplanned: (error: Error) => void
   readonly #queueFailed: (error: unknown) => void
   readonly #stop: AbortSignal
-  readonly #homes = new Map<ScheduleId, string>()
+  readonly #homes: ScheduleHomes
   /** The schedules that are yet to be looked at since the last take-over. */
   #unseen: Iterator<ScheduleId> | undefined
   /** The rows that the last ticks went into, of schedules whose last ticks were skipped. */
@@ -79,6 +78,7 @@ export class Firing {
     this.#deps = deps
     this.#reign = reign
     this.#stop = stop
+    this.#homes = new ScheduleHomes(deps)
     this.progressedAtMs = deps.clock.monotonicMs()
     this.#queueFailed = rateLimitedErrors(deps.log, 'queue can not be fired into')
     this.#full = rateLimitedErrors(deps.log, 'ticks wait')
@@ -166,36 +166,11 @@ export class Firing {
     return againMs
   }
 
-  /** Pending schedules by the queue that keeps their last tick. Those without a home get one. */
+  /** Pending schedules by the queue that keeps their last tick. */
   async #groupByHome(): Promise<Map<string, ScheduleId[]>> {
-    const { book, catalogue, redis, prefix } = this.#deps
-    const groups = new Map<string, ScheduleId[]>()
-    const settled = new Map<ScheduleId, string>()
-    const strangers = [...this.#pending].filter((id) => !this.#homes.has(id))
-    for (const [id, home] of await readHomes(redis, prefix, strangers)) this.#homes.set(id, home)
-    for (const id of this.#pending) {
-      const versions = book.get(id)?.versions ?? []
-      const [first] = versions
-      if (!first) {
-        this.#forget(id)
-        continue
-      }
-      const home =
-        this.#homes.get(id) ??
-        firstQueue({ versions }, { queueOf: (job) => catalogue.queueOf(job) })
-      if (home === undefined) {
-        // Deleted before anybody served it: there is nothing to wait for.
-        if (versions.at(-1)?.untilMs !== undefined) this.#forget(id)
-        else this.#waitsFor(id, first.spec.job)
-        continue
-      }
-      if (!this.#homes.has(id)) settled.set(id, home)
-      const group = groups.get(home)
-      if (group) group.push(id)
-      else groups.set(home, [id])
-    }
-    await writeHomes(redis, prefix, settled)
-    for (const [id, home] of settled) this.#homes.set(id, home)
+    const { groups, gone, waiting } = await this.#homes.group([...this.#pending])
+    for (const id of gone) this.#forget(id)
+    for (const { id, job } of waiting) this.#waitsFor(id, job)
     return groups
   }
 
@@ -293,17 +268,16 @@ export class Firing {
   }
 
   async #move(id: ScheduleId, from: string, to: string): Promise<void> {
-    const { redis, prefix, log, book } = this.#deps
+    const { log, book } = this.#deps
     const queues = { from: await this.#claim(from), to: await this.#claim(to) }
     await moveHome(this.#reign, id, queues)
-    await writeHomes(redis, prefix, new Map([[id, to]]))
-    this.#homes.set(id, to)
+    await this.#homes.move(id, to)
     log.info({ schedule: book.get(id)?.name, queue: to }, 'schedule moved to another queue')
   }
 
   #forget(id: ScheduleId): void {
     this.#pending.delete(id)
-    this.#homes.delete(id)
+    this.#homes.forget(id)
     this.#rows.delete(id)
   }
 
