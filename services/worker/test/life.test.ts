@@ -68,7 +68,7 @@ test('what ends while Redis starts again is told to it within the grace', async 
   await using bench = openBench(own.url)
   const worker = bench.spawn({ JADWAL_GRACE_MS: '20000' })
   await worker.ready
-  const id = await bench.add('slow', { ms: 1_500 })
+  const id = await bench.add('slow', { ms: 4_000 })
   await bench.reached(id, 'running')
   await own.kill()
   worker.child.kill('SIGTERM')
