@@ -24,21 +24,21 @@ function expectAgreement(cases: fc.Arbitrary<OracleCase>, numRuns: number): void
 }
 
 test('agrees with the real clock around known clock changes', () => {
-  expectAgreement(minuteCases(knownChanges()), 40_000)
-  expectAgreement(secondCases(knownChanges()), 10_000)
+  expectAgreement(minuteCases(knownChanges()), 20_000)
+  expectAgreement(secondCases(knownChanges()), 5_000)
 })
 
 test('agrees with the real clock around every clock change of every zone since 1973', () => {
   // Until 1972 Liberia's clock was off by a part of a minute, which a walk by minutes can't see.
   const changes: ClockChange[] = allChanges(1973, 2038)
   expect(changes.length).toBeGreaterThan(20_000)
-  expectAgreement(minuteCases(changes), 10_000)
+  expectAgreement(minuteCases(changes), 2_000)
 })
 
 test.each(['America/New_York', 'Africa/Cairo', 'Antarctica/Troll', 'Europe/Berlin'])(
   'agrees with every minute of the clock of %s in two years',
   (timezone) => {
-    expectAgreement(yearCases(timezone, 2026), 300)
-    expectAgreement(yearCases(timezone, 2027), 300)
+    expectAgreement(yearCases(timezone, 2026), 60)
+    expectAgreement(yearCases(timezone, 2027), 60)
   },
 )
