@@ -27,7 +27,7 @@ export async function compareCalendars(
   const outcomes = judge(given, before, source)
   const named = new Set(given.map(({ name }) => name))
   const isOwn = (row: { source: ScheduleSource; author: string }): boolean =>
-    row.source === source && row.author === author
+    row.source === source && row.author.split(' ')[0] === author.split(' ')[0]
   const own = stored.filter(isOwn).map(({ name }) => name)
   for (const name of remove?.calendars ?? [])
     outcomes[before.get(name)?.source === source ? 'removed' : 'foreign'].push(name)

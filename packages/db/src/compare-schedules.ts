@@ -129,8 +129,8 @@ interface InForce<Content = VersionContent> {
 }
 
 /**
- * What is to be deleted: by name, and by pruning. A file prunes what it wrote itself; what another
- * file or the api's apply made is told as foreign.
+ * What is to be deleted: by name, and by pruning. A schedule file prunes what schedule files wrote,
+ * also under another path, and the api's apply what was applied so; the rest is told as foreign.
  */
 async function listRemoved(
   db: Kysely<Database>,
@@ -153,12 +153,13 @@ async function listRemoved(
   }
 }
 
-/** The schedules of which an author has written any version. */
+/** The schedules of which an author of the same kind (the first word: `file /path`, `api`) has written any version. */
 async function listWrittenBy(db: Kysely<Database>, author: string): Promise<Set<string>> {
   const { rows } = await sql<{ name: string }>`
     SELECT s.name FROM ${sql.table('schedules')} s WHERE s.deleted_at IS NULL
       AND EXISTS (SELECT FROM ${sql.table('schedule_versions')} v
-        WHERE v.schedule_id = s.id AND v.author = ${author})`.execute(db)
+        WHERE v.schedule_id = s.id
+          AND split_part(v.author, ' ', 1) = split_part(${author}::text, ' ', 1))`.execute(db)
   return new Set(rows.map(({ name }) => name))
 }
 

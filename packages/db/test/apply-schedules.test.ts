@@ -96,19 +96,15 @@ test('schedules of another source are left alone, also when pruning', async () =
   expect(await findSchedule(db, 'mine')).toMatchObject({ spec: hourly, author: 'ops' })
 })
 
-test('a file prunes what it wrote itself, and tells of what another one made', async () => {
+test('a file prunes what files wrote, whatever their path, and tells of what was applied over the api', async () => {
   const { db, apply } = await setup()
-  await apply({ mine: hourly })
+  await apply({ mine: hourly }, { author: 'file /old/schedules.yaml' })
   const calendars = [{ name: 'holidays', input: { dates: ['12-25'] } }]
   await apply({ yours: hourly }, { author: 'api', calendars })
-  expect(await apply({}, { prune: true })).toEqual({
-    ...nothing,
-    removed: ['mine'],
-    foreign: ['yours'],
-  })
+  const prune = { prune: true, author: 'file /new/schedules.yaml' }
+  expect(await apply({}, prune)).toEqual({ ...nothing, removed: ['mine'], foreign: ['yours'] })
   expect(await findSchedule(db, 'yours')).toBeDefined()
-  await apply({ yours: daily })
-  expect(await apply({}, { prune: true })).toMatchObject({ removed: ['yours'] })
+  expect(await apply({}, { prune: true, author: 'api' })).toMatchObject({ removed: ['yours'] })
 })
 
 test('a change of very many lies ahead by what writing it takes, so that the leader knows of it by then', async () => {
