@@ -1,12 +1,14 @@
-import { MINUTE, SECOND } from '@jadwal/domain'
+import { HOUR, MINUTE, SECOND } from '@jadwal/domain'
 import { keys } from '@jadwal/queue'
 import { expect, test } from 'vitest'
 import { minute, passAll, schedule, setup } from './firing-setup.ts'
 
 test('at a take-over what has just come due is fired before all that is long overdue', async () => {
   const { book, lead, facts, now } = await setup()
+  const dueAt = minute(now) - 2 * MINUTE
+  const offset = `${(dueAt % HOUR) / SECOND}s`
   const overdue = Array.from({ length: 5_000 }, () =>
-    schedule(now, [{ from: minute(now) - 2 * MINUTE, spec: { every: '2m' } }]),
+    schedule(now, [{ from: dueAt - MINUTE, spec: { every: '1h', offset } }]),
   )
   const punctual = schedule(now, [
     { from: now - 2 * SECOND, spec: { every: '2s', endsAt: new Date(now).toISOString() } },
