@@ -1,6 +1,7 @@
 import type {
   AttemptState,
   Calendars,
+  LogLine,
   RunError,
   RunReason,
   RunState,
@@ -57,6 +58,10 @@ interface RunTable {
   late_due_at: Date | null
   /** When it was found to be late. Written by `markLateTicks` alone. */
   late_at: Generated<Date | null>
+  parent_id: string | null
+  idempotency_key: string | null
+  concurrency_key: string | null
+  fingerprint: string | null
 }
 /** A run as Postgres has it. */
 export type RunRow = Selectable<RunTable>
@@ -74,6 +79,8 @@ interface AttemptTable {
   finished_at: Date | null
   error: JSONColumnType<RunError> | null
   recorded_at: Generated<Date>
+  /** The last lines that its handler logged. */
+  log: JSONColumnType<LogLine[]> | null
 }
 export type AttemptRow = Selectable<AttemptTable>
 

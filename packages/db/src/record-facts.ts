@@ -36,11 +36,16 @@ const RUN_COLUMNS = {
   redrive_of: 'uuid',
   backfill_id: 'uuid',
   late_due_at: 'timestamptz',
+  parent_id: 'uuid',
+  idempotency_key: 'text',
+  concurrency_key: 'text',
+  fingerprint: 'text',
 } as const
 const OTHER_COLUMNS = {
   kind: 'text',
   attempt_state: 'text',
   attempt_finished_at: 'timestamptz',
+  log: 'jsonb',
   instance: 'text',
   from_at: 'timestamptz',
   until_at: 'timestamptz',
@@ -118,26 +123,27 @@ const WEIGHT = (state: string): RawBuilder<number> =>
 
 /**
  * Attempts in any order: the weightier state with its end and error stays; worker and start are filled
- * in by whichever fact knows them. A first attempt that succeeded within a second, the commonest, is
- * left to its run's row; one that took longer may have a `running` row, which has to end.
+ * in by whichever fact knows them. A first attempt that succeeded within a second and logged nothing,
+ * the commonest, is left to its run's row; one that took longer may have a `running` row, which has to end.
  */
 function upsertAttempts(): RawBuilder<unknown> {
   const heavier = sql`${WEIGHT('excluded.state')} > ${WEIGHT('a.state')}`
   return sql`
     INSERT INTO ${sql.table('attempts')} AS a
-      (run_id, attempt, state, worker, started_at, finished_at, error)
+      (run_id, attempt, state, worker, started_at, finished_at, error, log)
     SELECT id, attempt,
       (array_agg(attempt_state ORDER BY w DESC))[1],
       (array_agg(worker ORDER BY w DESC) FILTER (WHERE worker IS NOT NULL))[1],
       (array_agg(started_at ORDER BY w DESC) FILTER (WHERE started_at IS NOT NULL))[1],
       (array_agg(attempt_finished_at ORDER BY w DESC))[1],
-      (array_agg(error::jsonb ORDER BY w DESC))[1]
+      (array_agg(error::jsonb ORDER BY w DESC))[1],
+      (array_agg(log::jsonb ORDER BY w DESC))[1]
     FROM (
-      SELECT id, attempt, attempt_state, worker, started_at, attempt_finished_at, error,
+      SELECT id, attempt, attempt_state, worker, started_at, attempt_finished_at, error, log,
         ${WEIGHT('attempt_state')} AS w
       FROM fact
       WHERE attempt_state IS NOT NULL AND attempt >= 1 AND (attempt > 1 OR attempt_state <> 'succeeded'
-        OR attempt_finished_at - started_at > interval '0.9 seconds')
+        OR attempt_finished_at - started_at > interval '0.9 seconds' OR log IS NOT NULL)
     ) AS told
     GROUP BY id, attempt ORDER BY id, attempt
     ON CONFLICT (run_id, attempt) DO UPDATE SET
@@ -146,6 +152,7 @@ function upsertAttempts(): RawBuilder<unknown> {
       started_at = CASE WHEN ${heavier} THEN coalesce(excluded.started_at, a.started_at) ELSE coalesce(a.started_at, excluded.started_at) END,
       finished_at = CASE WHEN ${heavier} THEN excluded.finished_at ELSE a.finished_at END,
       error = CASE WHEN ${heavier} THEN excluded.error ELSE a.error END,
+      log = CASE WHEN ${heavier} THEN excluded.log ELSE a.log END,
       recorded_at = now()
     WHERE ${heavier} OR (a.worker IS NULL AND excluded.worker IS NOT NULL)
       OR (a.started_at IS NULL AND excluded.started_at IS NOT NULL)

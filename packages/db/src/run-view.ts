@@ -1,4 +1,4 @@
-import type { AttemptState, RunError, RunReason, RunState } from '@jadwal/domain'
+import type { AttemptState, LogLine, RunError, RunReason, RunState } from '@jadwal/domain'
 import type { AttemptRow, RunRow } from './database.ts'
 
 /** A run as the api shows it. Times are ISO 8601 in UTC; what is absent is not there. */
@@ -23,6 +23,13 @@ export interface RunView {
   /** When it is late, unless it has succeeded by then; and when it was found to be. */
   lateDueAt?: string
   lateAt?: string
+  /** The run whose handler enqueued it. */
+  parentId?: string
+  idempotencyKey?: string
+  /** What its job counts it under, where it limits how many of a kind run at once. */
+  concurrencyKey?: string
+  /** Of a dead run: the same for all that died of the same cause. */
+  fingerprint?: string
   labels?: Record<string, string>
   priority: number
   enqueuedAt: string
@@ -40,6 +47,8 @@ export interface AttemptView {
   startedAt: string | null
   finishedAt?: string
   error?: RunError
+  /** The last lines that its handler logged. */
+  log?: LogLine[]
 }
 
 /** A run with its attempts, from their rows. */
@@ -67,6 +76,10 @@ export function runView(run: RunRow, attempts: readonly AttemptRow[]): RunView {
       backfillId: run.backfill_id,
       lateDueAt: iso(run.late_due_at),
       lateAt: iso(run.late_at),
+      parentId: run.parent_id,
+      idempotencyKey: run.idempotency_key,
+      concurrencyKey: run.concurrency_key,
+      fingerprint: run.fingerprint,
       labels: run.labels,
       runAt: iso(run.run_at),
       startedAt: iso(run.started_at),
@@ -91,7 +104,7 @@ function attemptView(run: RunRow, row: AttemptRow): AttemptView {
     state: gone ? 'lost' : row.state,
     worker: row.worker,
     startedAt: iso(row.started_at),
-    ...present({ finishedAt: iso(row.finished_at), error: row.error }),
+    ...present({ finishedAt: iso(row.finished_at), error: row.error, log: row.log }),
   }
 }
 

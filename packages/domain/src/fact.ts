@@ -8,6 +8,16 @@ import { AttemptState, RunError, RunReason, RunState } from './run.ts'
  */
 const Instant = z.iso.datetime()
 
+/** A line that a handler logged. */
+export const LogLine = z.object({
+  at: Instant,
+  level: z.enum(['debug', 'info', 'warn', 'error']),
+  message: z.string(),
+  /** What it said beside the sentence. */
+  facts: z.unknown().optional(),
+})
+export type LogLine = z.infer<typeof LogLine>
+
 /** What happened to a run. The fact of an outcome is complete in itself. */
 export const RunFact = z.object({
   kind: z.literal('run'),
@@ -41,10 +51,19 @@ export const RunFact = z.object({
   result: z.unknown().optional(),
   error: RunError.nullish(),
   redrive_of: z.uuid().nullish(),
+  /** The run whose handler enqueued it. */
+  parent_id: z.uuid().nullish(),
+  idempotency_key: z.string().nullish(),
+  /** What its job counts it under, where it limits how many of a kind run at once. */
+  concurrency_key: z.string().nullish(),
+  /** Of a dead run: the same for all that died of the same cause. */
+  fingerprint: z.string().nullish(),
   /** What became of this attempt; absent when the fact is of no attempt. */
   attempt_state: AttemptState.nullish(),
   /** When this attempt ended, also where the run goes on. */
   attempt_finished_at: Instant.nullish(),
+  /** What the handler of this attempt logged. */
+  log: z.array(LogLine).nullish(),
 })
 export type RunFact = z.infer<typeof RunFact>
 

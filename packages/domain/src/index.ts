@@ -20,7 +20,8 @@ export {
 } from './decide-ticks.ts'
 export { Duration, formatDuration, parseDurationMs } from './duration.ts'
 export { type ExpectedTick, expectedTicks } from './expected-ticks.ts'
-export { AttemptFact, Fact, RunFact, TermEnd, TermFact } from './fact.ts'
+export { AttemptFact, Fact, LogLine, RunFact, TermEnd, TermFact } from './fact.ts'
+export { DEFAULT_FUSE, Fuse } from './fuse.ts'
 export { type BackfillRange, type BackfillStretch, backfillTicks } from './backfill.ts'
 export {
   backfillRunId,
@@ -34,7 +35,7 @@ export {
 } from './ids.ts'
 export { jitterMs } from './jitter.ts'
 export { type JitterProposal, proposeJitter } from './jitter-proposal.ts'
-export { JobDescription } from './job.ts'
+export { Isolation, JobDescription, OnLost } from './job.ts'
 export { countStarts, highest, perBucket } from './load-ahead.ts'
 export {
   type LoadGroup,
@@ -57,6 +58,7 @@ export {
   Backoff,
   DEFAULT_ATTEMPTS,
   DEFAULT_BACKOFF,
+  DEFAULT_JITTER,
   DEFAULT_TIMEOUT_MS,
   retryDelayMs,
 } from './retry-policy.ts'

@@ -1,6 +1,15 @@
 import { z } from 'zod'
+import { Fuse } from './fuse.ts'
 import { JobName, QueueName } from './names.ts'
 import { Backoff } from './retry-policy.ts'
+
+/** What becomes of a run whose worker died: made again, or a dead letter at once. */
+export const OnLost = z.enum(['retry', 'dead-letter'])
+export type OnLost = z.infer<typeof OnLost>
+
+/** Where its handler runs, if not in the worker's own thread. */
+export const Isolation = z.enum(['thread', 'process'])
+export type Isolation = z.infer<typeof Isolation>
 
 /**
  * A job as the rest of the system sees it: what a live worker publishes of each job that it serves.
@@ -13,6 +22,13 @@ export const JobDescription = z.object({
   attempts: z.int().min(1).max(1_000),
   backoff: Backoff,
   timeoutMs: z.int().min(1),
+  onLost: OnLost.optional(),
+  isolate: Isolation.optional(),
+  /** Of its child, where it is isolated: the largest heap, in MiB. */
+  memoryMb: z.int().min(16).max(65_536).optional(),
+  /** How many of its runs with one key may run at once. The key itself is made by the job's code. */
+  concurrency: z.object({ limit: z.int().min(1).max(10_000) }).optional(),
+  fuse: Fuse.optional(),
   /** JSON Schema (draft 2020-12) of the payload. */
   payloadSchema: z.record(z.string(), z.unknown()),
 })

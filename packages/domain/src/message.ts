@@ -24,5 +24,8 @@ export const RunMessage = z.object({
   attempts: z.int().min(1).optional(),
   timeoutMs: z.int().min(1).optional(),
   redriveOf: z.uuid().optional(),
+  /** The run whose handler enqueued it. */
+  parentId: z.uuid().optional(),
+  idempotencyKey: z.string().optional(),
 })
 export type RunMessage = z.infer<typeof RunMessage>

@@ -39,6 +39,8 @@ export interface EnqueueOptions {
   /** Over the job's own. */
   timeoutMs?: number
   labels?: Record<string, string>
+  /** The run whose handler enqueues. */
+  parentId?: string
 }
 
 export interface Producer {
@@ -131,7 +133,7 @@ export function payloadBytes(payload: unknown): number {
 type Draft = ReturnType<typeof draft>
 
 function draft(payload: unknown, options: EnqueueOptions & { id?: RunId }, nowMs: number) {
-  const { attempts, timeoutMs, labels, priority, runAt } = options
+  const { attempts, timeoutMs, labels, priority, runAt, parentId } = options
   const bytes = payloadBytes(payload)
   const delayMs = Math.max(0, runAt ? runAt.getTime() - nowMs : (options.delayMs ?? 0))
   const message: RunMessage = {
@@ -140,6 +142,7 @@ function draft(payload: unknown, options: EnqueueOptions & { id?: RunId }, nowMs
     ...(labels ? { labels } : {}),
     ...(attempts === undefined ? {} : { attempts }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(parentId === undefined ? {} : { parentId }),
   }
   const bull = runMessageOptions({ enqueuedAtMs: nowMs, delayMs, priority: priority ?? 0 })
   return {
@@ -207,6 +210,7 @@ async function announceDelayed(
       priority,
       enqueued_at: new Date(nowMs).toISOString(),
       run_at: new Date(nowMs + delayMs).toISOString(),
+      parent_id: message.parentId ?? null,
       attempt: 0,
     }
     return safeJson(JSON.stringify(fact))

@@ -137,6 +137,8 @@ function fact(hash: Record<string, string>, message: RunMessage, told: Told): Ru
     ...scheduleFacts(message),
     labels: message.labels ?? null,
     redrive_of: message.redriveOf ?? null,
+    parent_id: message.parentId ?? null,
+    idempotency_key: message.idempotencyKey ?? null,
     ...told,
   }
 }

@@ -21,6 +21,10 @@ export interface RunNews {
   /** When a retrying run is due. */
   runAtMs?: number
   error?: RunError
+  /** Of a dead run. */
+  fingerprint?: string
+  /** JSON of the lines that the handler logged. */
+  log?: string | undefined
   /** JSON of the result. */
   result?: string | undefined
 }
@@ -31,7 +35,7 @@ export function runFactLine(run: StartedRun, worker: string, news: RunNews): str
   const isOver = isEnded(news.state)
   const endedAt = news.endedAtMs === undefined ? undefined : instant(news.endedAtMs)
   const runAtMs = news.runAtMs ?? run.runAtMs
-  const fact: Omit<RunFact, 'payload' | 'result'> = {
+  const fact: Omit<RunFact, 'payload' | 'result' | 'log'> = {
     kind: 'run',
     id: run.id,
     revision: revision(run.attempt, news.state),
@@ -50,12 +54,17 @@ export function runFactLine(run: StartedRun, worker: string, news: RunNews): str
     finished_at: isOver ? endedAt : undefined,
     error: news.error,
     redrive_of: message.redriveOf,
+    parent_id: message.parentId,
+    idempotency_key: message.idempotencyKey,
+    concurrency_key: run.concurrencyKey,
+    fingerprint: news.fingerprint,
     attempt_state: news.attemptState,
     attempt_finished_at: endedAt,
   }
   const head = JSON.stringify(fact).slice(0, -1)
   const result = news.result === undefined ? '' : `,"result":${news.result}`
-  return safeJson(`${head}${result},"payload":${run.payloadText}}`)
+  const log = news.log === undefined ? '' : `,"log":${news.log}`
+  return safeJson(`${head}${log}${result},"payload":${run.payloadText}}`)
 }
 
 /** What a fact says of the schedule that brought a run about. */

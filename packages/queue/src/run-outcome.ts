@@ -16,7 +16,7 @@ const END_OF_RUN = {
 /** What is to be written of an attempt that has ended, as told by a worker. */
 export function runOutcome(run: StartedRun, end: ToldEnd, worker: string): Outcome {
   const { endedAtMs } = run
-  const facts = runFactLine(run, worker, newsOf(end, endedAtMs))
+  const facts = runFactLine(run, worker, { ...newsOf(end, endedAtMs), log: run.log })
   const outcome: Outcome = {
     id: run.id,
     token: run.token,

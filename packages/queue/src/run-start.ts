@@ -15,6 +15,10 @@ export class StartedRun {
   lostAttempts: readonly number[] = []
   /** How many were lost before those, of which was told when the run was parked. */
   lostBefore = 0
+  /** JSON of the lines that the handler logged; undefined when it logged none. */
+  log: string | undefined
+  /** What its job counts it under, where it limits how many of a kind run at once. */
+  concurrencyKey: string | undefined
   readonly #message: Job<RunMessage>
 
   constructor(message: Job<RunMessage>, at: { queue: string; token: string; startedAtMs: number }) {

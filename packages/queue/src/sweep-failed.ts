@@ -78,12 +78,14 @@ async function readAbandoned(deps: SweepDeps, id: string): Promise<Abandoned> {
 function factsOf(data: object): Partial<RunFact> & { payload: unknown } {
   const message = RunMessage.safeParse(data)
   if (!message.success) return { payload: data }
-  const { payload, labels, redriveOf } = message.data
+  const { payload, labels, redriveOf, parentId, idempotencyKey } = message.data
   return {
     payload,
     ...scheduleFacts(message.data),
     labels,
     redrive_of: redriveOf,
+    parent_id: parentId,
+    idempotency_key: idempotencyKey,
   }
 }
 

@@ -2,15 +2,20 @@ import {
   Backoff,
   DEFAULT_ATTEMPTS,
   DEFAULT_BACKOFF,
+  DEFAULT_FUSE,
+  DEFAULT_JITTER,
   DEFAULT_TIMEOUT_MS,
+  Fuse,
+  Isolation,
   JobDescription,
   JobName,
+  OnLost,
   QueueName,
 } from '@jadwal/domain'
 import { z } from 'zod'
 import { describeIssues } from './issues.ts'
 import type { JobContext } from './job-context.ts'
-import type { Job } from './job.ts'
+import type { Job, KeyLimit } from './job.ts'
 
 export interface JobDefinition<P extends z.ZodType> {
   name: string
@@ -20,11 +25,27 @@ export interface JobDefinition<P extends z.ZodType> {
   /** How often a run is tried in all, 1 to 1000; 3 when left out. */
   attempts?: number
   /** The waits between attempts; what is left out comes from the default: 1 s doubled up to 60 s, half of it jitter. */
-  backoff?: Partial<Backoff>
+  backoff?: BackoffInput
   /** How long one attempt may take, in ms; 60 s when left out. */
   timeoutMs?: number
+  /** What becomes of a run whose worker died; it is made again when left out. */
+  onLost?: OnLost
+  /** Runs the handler in a thread or process of its own: it may burn CPU, block or crash. */
+  isolate?: Isolation
+  /** The largest heap of that child, in MiB. */
+  memoryMb?: number
+  /** At most `limit` runs with the same key at once, over all workers. */
+  concurrency?: KeyLimit<z.output<P>>
+  /** Keeps runs from starting while most of them fail; what is left out comes from the default. */
+  fuse?: Partial<Fuse>
   handler(payload: z.output<P>, ctx: JobContext): unknown
 }
+
+/** A `Backoff` of which everything but its type and waits may be left out. */
+export type BackoffInput =
+  | Partial<Extract<Backoff, { type: 'exponential' }>>
+  | { type: 'fixed'; delayMs: number; jitter?: number }
+  | { type: 'list'; delaysMs: number[]; jitter?: number }
 
 /** A job was defined wrongly. The message names every field, its value and what is right. */
 export class JobDefinitionError extends Error {
@@ -40,16 +61,29 @@ const Definition = z.object({
   attempts: JobDescription.shape.attempts,
   backoff: Backoff,
   timeoutMs: JobDescription.shape.timeoutMs,
+  onLost: OnLost,
+  isolate: Isolation.optional(),
+  memoryMb: JobDescription.shape.memoryMb,
+  concurrency: z
+    .object({
+      key: z.custom((value) => typeof value === 'function', 'must be a function of the payload'),
+      limit: z.int().min(1).max(10_000),
+    })
+    .optional(),
+  fuse: Fuse.optional(),
   handler: z.custom((value) => typeof value === 'function', 'must be a function'),
 })
 
 /** Defines a job: fills the defaults and checks every field, so that a mistake shows at start and not at the first tick. */
 export function defineJob<P extends z.ZodType>(definition: JobDefinition<P>): Job<P> {
+  const { fuse, ...given } = definition
   const job: Job<P> = {
-    ...definition,
+    ...given,
     attempts: definition.attempts ?? DEFAULT_ATTEMPTS,
-    backoff: { ...DEFAULT_BACKOFF, ...definition.backoff },
+    backoff: backoffOf(definition.backoff),
     timeoutMs: definition.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    onLost: definition.onLost ?? 'retry',
+    ...(fuse ? { fuse: { ...DEFAULT_FUSE, ...fuse } } : {}),
   }
   const checked = Definition.safeParse(job)
   if (!checked.success)
@@ -57,6 +91,11 @@ export function defineJob<P extends z.ZodType>(definition: JobDefinition<P>): Jo
       `job ${JSON.stringify(job.name)}: ${describeIssues(checked.error.issues, job)}`,
     )
   return job
+}
+
+function backoffOf(given: BackoffInput = {}): Backoff {
+  if (given.type === 'fixed' || given.type === 'list') return { jitter: DEFAULT_JITTER, ...given }
+  return { ...DEFAULT_BACKOFF, ...given }
 }
 
 function isSchema(value: unknown): boolean {

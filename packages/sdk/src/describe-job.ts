@@ -11,6 +11,11 @@ export function describeJob(job: AnyJob): JobDescription {
     attempts: job.attempts,
     backoff: job.backoff,
     timeoutMs: job.timeoutMs,
+    onLost: job.onLost,
+    ...(job.isolate === undefined ? {} : { isolate: job.isolate }),
+    ...(job.memoryMb === undefined ? {} : { memoryMb: job.memoryMb }),
+    ...(job.concurrency === undefined ? {} : { concurrency: { limit: job.concurrency.limit } }),
+    ...(job.fuse === undefined ? {} : { fuse: job.fuse }),
     payloadSchema: { ...z.toJSONSchema(job.payload, { io: 'input', unrepresentable: 'any' }) },
   }
 }

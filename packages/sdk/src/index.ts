@@ -6,7 +6,12 @@ export {
   InvalidRunError,
   type Sendable,
 } from './client.ts'
-export { defineJob, type JobDefinition, JobDefinitionError } from './define-job.ts'
+export {
+  type BackoffInput,
+  defineJob,
+  type JobDefinition,
+  JobDefinitionError,
+} from './define-job.ts'
 export { describeJob } from './describe-job.ts'
 export type { JobContext, JobLog, JobLogMethod } from './job-context.ts'
 export {
@@ -16,6 +21,7 @@ export {
   RetryLaterError,
   TimeoutError,
 } from './job-errors.ts'
-export type { AnyJob, Job } from './job.ts'
+export type { AnyJob, Job, KeyLimit } from './job.ts'
 export { PayloadTooLargeError, RedisUnavailableError, TryLaterError } from '@jadwal/queue'
+export type { Fuse, Isolation, LogLine, OnLost } from '@jadwal/domain'
 export { type Clock, type SecretRef, systemClock } from '@jadwal/domain'

@@ -22,6 +22,8 @@ export interface JobContext {
   readonly tickAt?: Date
   /** The name of the schedule that the run is a tick of. */
   readonly schedule?: string
+  /** The run whose handler enqueued this one. */
+  readonly parentId?: string
   /** Aborts on timeout, at the end of the worker's grace, and when the attempt was lost. */
   readonly signal: AbortSignal
   readonly log: JobLog

@@ -78,6 +78,10 @@ function rowOf(fact: RunFact): RunRow {
     backfill_id: fact.backfill_id ?? null,
     late_due_at: date(fact.late_due_at),
     late_at: null,
+    parent_id: fact.parent_id ?? null,
+    idempotency_key: fact.idempotency_key ?? null,
+    concurrency_key: fact.concurrency_key ?? null,
+    fingerprint: fact.fingerprint ?? null,
   }
 }
 
@@ -96,6 +100,7 @@ function withAttemptOf(fact: RunFact, attempts: readonly AttemptRow[]): AttemptR
       finished_at: date(fact.attempt_finished_at),
       error: fact.error ?? null,
       recorded_at: new Date(fact.enqueued_at),
+      log: fact.log ?? null,
     },
   ]
 }

@@ -21,6 +21,7 @@ function openJob() {
     attempts: 3,
     backoff: { type: 'exponential', delayMs: 1, maxDelayMs: 1, jitter: 0 },
     timeoutMs: 60_000,
+    onLost: 'retry',
     handler: (_, context) => {
       contexts.push(context)
       return new Promise((resolve, reject) => void ends.push({ resolve, reject }))

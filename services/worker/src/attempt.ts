@@ -56,6 +56,7 @@ export class Attempt implements JobContext {
   readonly timeoutMs: number
   readonly tickAt?: Date
   readonly schedule?: string
+  readonly parentId?: string
   /** When this attempt has to be looked at: it is too long, or was told to end and did not. */
   nextCheckMs: number
   /** Whether the history was told that it runs. */
@@ -75,7 +76,8 @@ export class Attempt implements JobContext {
     this.nextCheckMs = startedMs + this.timeoutMs
     this.#log = log
     this.#mask = mask
-    const { schedule } = run.message
+    const { schedule, parentId } = run.message
+    if (parentId !== undefined) this.parentId = parentId
     if (schedule) this.schedule = schedule.name
     if (schedule?.tickAt !== undefined) this.tickAt = new Date(schedule.tickAt)
   }

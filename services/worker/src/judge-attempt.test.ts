@@ -27,6 +27,7 @@ function jobOf({
     attempts,
     backoff: { type: 'exponential', ...backoff },
     timeoutMs: 1_000,
+  onLost: 'retry',
     handler: () => undefined,
   }
 }

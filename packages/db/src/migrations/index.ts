@@ -6,6 +6,8 @@ import { letAttemptsBeCancelled } from './20261130T1500Z-let-attempts-be-cancell
 import { checkOldAttempts } from './20261130T1510Z-check-old-attempts.ts'
 import { indexLateTicks } from './20261130T1520Z-index-late-ticks.ts'
 import { indexBackfilledRuns } from './20261130T1530Z-index-backfilled-runs.ts'
+import { completeRuns } from './20261130T1700Z-complete-runs.ts'
+import { indexChildren } from './20261130T1710Z-index-children.ts'
 
 /**
  * One line a migration, oldest first, each in a transaction of its own: what locks a large table is not
@@ -19,4 +21,6 @@ export const migrations: Record<string, Migration> = {
   '20261130T1510Z-check-old-attempts': checkOldAttempts,
   '20261130T1520Z-index-late-ticks': indexLateTicks,
   '20261130T1530Z-index-backfilled-runs': indexBackfilledRuns,
+  '20261130T1700Z-complete-runs': completeRuns,
+  '20261130T1710Z-index-children': indexChildren,
 }
