@@ -38,7 +38,8 @@ export interface StopSignals {
 const LAST_WORDS = 20
 
 /**
- * Runs a service as a process and starts it again when it dies, with backoff. One whose environment is
+ * Runs a service as a process and starts it again when it dies, with backoff; at once when it ended
+ * well, as it does at SIGUSR2 to make room for the code that is installed by then. One whose environment is
  * wrong, or that never came up because a server is unreachable, would fail again: it is given up.
  */
 export class ServiceKeeper {
@@ -50,6 +51,8 @@ export class ServiceKeeper {
   #lastWords: string[] = []
   #port: number | undefined
   #wasReady = false
+  /** Whether the process that runs, or has just ended, was ready. */
+  #isReady = false
   #running: Promise<void> = Promise.resolve()
   #resolveReady: () => void = () => undefined
 
@@ -103,8 +106,10 @@ export class ServiceKeeper {
         onGaveUp({ name: this.name, code: end, lastWords: this.#lastWords.join('\n') })
         return
       }
-      const delayMs = backoff.delayMs(performance.now() - startedAt)
-      terminal.line(this.name, `ended (${end}); starts again in ${delayMs / 1_000} s`)
+      const endedWell = end === EXIT.ok && this.#isReady
+      const delayMs = endedWell ? 0 : backoff.delayMs(performance.now() - startedAt)
+      const when = delayMs === 0 ? 'at once' : `in ${delayMs / 1_000} s`
+      terminal.line(this.name, `ended (${end}); starts again ${when}`)
       await sleep(delayMs, this.#stopping.signal)
     }
   }
@@ -113,6 +118,7 @@ export class ServiceKeeper {
   async #runOnce(): Promise<number | string> {
     const { terminal, processes } = this.#deps
     this.#lastWords = []
+    this.#isReady = false
     const child = spawn(process.execPath, ['--enable-source-maps', this.#spec.file], {
       cwd: dirname(dirname(this.#spec.file)),
       env: this.#spec.env,
@@ -143,6 +149,7 @@ export class ServiceKeeper {
     if (type !== 'ready') return
     this.#port = typeof port === 'number' ? port : undefined
     this.#wasReady = true
+    this.#isReady = true
     this.#resolveReady()
   }
 

@@ -23,6 +23,7 @@ function drain() {
 }
 process.on('SIGTERM', drain)
 process.on('SIGINT', drain)
+process.on('SIGUSR2', drain)
 process.once('disconnect', drain)
 const line = {
   level: 'info',

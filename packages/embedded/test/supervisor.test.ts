@@ -81,6 +81,21 @@ describe('npm start', () => {
     })
   })
 
+  test('starts at once again what drained at SIGUSR2', async () => {
+    await using project = new FakeProject()
+    const supervisor = project.start({ FAKE_DRAIN_MS: '100' })
+    await supervisor.waitForLog(READY)
+    const old = (await project.services()).get('worker.1')
+    process.kill(old?.pid ?? 0, 'SIGUSR2')
+    await supervisor.waitForLog('ended (0); starts again at once')
+    await eventually(async () => {
+      const again = (await project.services()).get('worker.1')
+      expect(again?.pid).toBeGreaterThan(0)
+      expect(again?.pid).not.toBe(old?.pid)
+    })
+    expect(project.events().filter((event) => event.startsWith('worker drains'))).toHaveLength(1)
+  })
+
   test('stops everything when a service has a wrong environment, and says so last', async () => {
     await using project = new FakeProject()
     const supervisor = project.start({ FAKE_RECORDER: '78' })

@@ -9,6 +9,9 @@ type CrashHandler = (error: unknown) => Promise<void> | void
 /**
  * Listens for all that can end the process: SIGTERM, SIGINT, the end of the parent's channel, an
  * uncaught error. Each begins one gentle stop, with a deadline; being asked again only hurries it.
+ *
+ * SIGUSR2 asks for the same gentle stop, so that a supervisor starts the code that is installed by
+ * then. Whoever deploys is in no hurry: it hurries nothing, and the signal after it is a first one.
  */
 export class EndWatch {
   readonly #log: Logger
@@ -17,6 +20,8 @@ export class EndWatch {
   readonly #hurry = new AbortController()
   #handleCrash: CrashHandler | undefined
   #crashed = false
+  /** Whether somebody asked for the end, and not just for another start. */
+  #isAsked = false
   #resolveStopped: () => void = () => undefined
 
   /** Resolves when the service shall close, after the crash handler had its say. */
@@ -29,6 +34,7 @@ export class EndWatch {
     this.#graceMs = graceMs
     process.on('SIGTERM', (signal) => this.#asked(signal))
     process.on('SIGINT', (signal) => this.#asked(signal))
+    process.on('SIGUSR2', (signal) => this.#stopOnce(signal))
     process.once('disconnect', () => this.#asked('parent is gone'))
     if (process.send && !process.connected) this.#asked('parent is gone')
     process.on('uncaughtException', (error) => void this.#crash(error))
@@ -52,9 +58,18 @@ export class EndWatch {
   }
 
   #asked(reason: string): void {
-    if (this.stop.aborted) {
+    if (this.#isAsked || this.#crashed) {
       if (!this.hurry.aborted) this.#log.warn({ reason }, 'asked again to stop, hurrying')
       this.#hurry.abort()
+      return
+    }
+    this.#isAsked = true
+    this.#stopOnce(reason)
+  }
+
+  #stopOnce(reason: string): void {
+    if (this.stop.aborted) {
+      this.#log.info({ reason }, 'stopping already')
       return
     }
     this.#log.info({ reason, graceMs: this.#graceMs }, 'stopping')

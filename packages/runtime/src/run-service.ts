@@ -37,8 +37,8 @@ export interface ServiceConfig {
 }
 
 /**
- * The whole life of a service's process. SIGTERM, SIGINT or the end of the parent's channel stop it
- * gently, exit 0. A wrong environment exits 78, an unreachable server at start 69, each with one
+ * The whole life of a service's process. SIGTERM, SIGINT, SIGUSR2 or the end of the parent's channel
+ * stop it gently, exit 0. A wrong environment exits 78, an unreachable server at start 69, each with one
  * message on standard error. An uncaught error drains and exits 70, and so does a stop that takes
  * longer than the grace and 10 s.
  */

@@ -41,7 +41,7 @@ function startTiny(env: Record<string, string> = {}, ipc = false) {
 }
 
 describe('runService', { timeout: 20_000 }, () => {
-  test.each(['SIGTERM', 'SIGINT'] as const)('%s drains and exits 0', async (signal) => {
+  test.each(['SIGTERM', 'SIGINT', 'SIGUSR2'] as const)('%s drains and exits 0', async (signal) => {
     const { child, output, exited, says } = startTiny()
     await says('"msg":"started"')
     child.kill(signal)
@@ -88,6 +88,21 @@ describe('runService', { timeout: 20_000 }, () => {
     await says('"msg":"started"')
     child.kill('SIGTERM')
     await says('"msg":"stopping"')
+    child.kill('SIGTERM')
+    await says('"msg":"asked again to stop, hurrying"')
+    expect(await exited).toBe(0)
+  })
+
+  test('SIGUSR2 never hurries, and a SIGTERM after it is a first one', async () => {
+    const { child, exited, says, output } = startTiny({ CLOSE_MS: '600000' })
+    await says('"msg":"started"')
+    child.kill('SIGUSR2')
+    await says('"msg":"stopping"')
+    child.kill('SIGUSR2')
+    await says('"reason":"SIGUSR2","msg":"stopping already"')
+    child.kill('SIGTERM')
+    await says('"reason":"SIGTERM","msg":"stopping already"')
+    expect(output.stdout).not.toContain('hurrying')
     child.kill('SIGTERM')
     await says('"msg":"asked again to stop, hurrying"')
     expect(await exited).toBe(0)
