@@ -20,13 +20,15 @@ export {
 } from './decide-ticks.ts'
 export { Duration, formatDuration, parseDurationMs } from './duration.ts'
 export { type ExpectedTick, expectedTicks } from './expected-ticks.ts'
-export { AttemptFact, Fact, LogLine, RunFact, TermEnd, TermFact } from './fact.ts'
-export { DEFAULT_FUSE, Fuse } from './fuse.ts'
+export { AttemptFact, Fact, LetterFact, LogLine, RunFact, TermEnd, TermFact } from './fact.ts'
+export { fingerprint } from './fingerprint.ts'
+export { DEFAULT_FUSE, Fuse, fuseSign, fuseSteps, type FuseStep, openTimesMs } from './fuse.ts'
 export { type BackfillRange, type BackfillStretch, backfillTicks } from './backfill.ts'
 export {
   backfillRunId,
   firstUuidAt,
   newRunId,
+  redriveRunId,
   RunId,
   runIdTimeMs,
   ScheduleId,
