@@ -1,10 +1,10 @@
 import type { StartedRun } from '@jadwal/queue'
 import { createLogger } from '@jadwal/runtime'
 import type { AnyJob, JobContext } from '@jadwal/sdk'
+import { Attempt } from '@jadwal/sdk/attempts'
 import { FakeClock } from '@jadwal/testkit'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { Attempt } from './attempt.ts'
 import { AttemptsInHand } from './attempts-in-hand.ts'
 
 const GRACE_MS = 5_000

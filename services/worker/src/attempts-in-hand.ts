@@ -3,8 +3,7 @@ import type { Clock } from '@jadwal/domain'
 import type { CancelReason, StartedRun } from '@jadwal/queue'
 import type { Logger } from '@jadwal/runtime'
 import type { AnyJob } from '@jadwal/sdk'
-import { Attempt, type AttemptEnd } from './attempt.ts'
-import type { AttemptInput } from './check-payload.ts'
+import { Attempt, type AttemptEnd, type AttemptInput } from '@jadwal/sdk/attempts'
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 

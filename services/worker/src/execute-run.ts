@@ -1,9 +1,8 @@
 import { HOUR, type JobDescription } from '@jadwal/domain'
 import type { RunEnd, StartedRun } from '@jadwal/queue'
 import type { AnyJob } from '@jadwal/sdk'
+import { checkPayload, judgeAttempt } from '@jadwal/sdk/attempts'
 import type { AttemptsInHand } from './attempts-in-hand.ts'
-import { checkPayload } from './check-payload.ts'
-import { judgeAttempt } from './judge-attempt.ts'
 
 /** How long a run waits for a worker that knows its job, before it is looked at again. */
 const UNKNOWN_HERE_MS = 5_000

@@ -1,6 +1,7 @@
 import type { CancelReason, StartedRun } from '@jadwal/queue'
-import type { Logger } from '@jadwal/runtime'
-import { type AnyJob, type JobContext, type JobLog, TimeoutError } from '@jadwal/sdk'
+import type { JobContext, JobLog } from './job-context.ts'
+import { TimeoutError } from './job-errors.ts'
+import type { AnyJob } from './job.ts'
 import { type Mask, maskedLog, maskValue } from './secret-mask.ts'
 
 /** How long a handler may take to end after its signal was aborted; then the worker goes on without it. */
@@ -35,10 +36,18 @@ const WORDS = {
   superseded: 'a later run of the schedule takes its place',
 } satisfies Record<Interruption, string>
 
-export interface AttemptFacts {
-  run: StartedRun
+/** What an attempt needs to know of its run. */
+export type AttemptRun = Pick<StartedRun, 'id' | 'attempt' | 'message' | 'progress' | 'log'>
+
+/** Where a handler's lines go: a log that makes children, as pino does. */
+export interface AttemptLog {
+  child(facts: object): JobLog
+}
+
+export interface AttemptFacts<Run> {
+  run: Run
   job: AnyJob
-  log: Logger
+  log: AttemptLog
   /** Hides the secrets of the payload in what the handler logs and tells. */
   mask: Mask | undefined
   /** On the monotonic clock, like all times in here. */
@@ -49,8 +58,8 @@ export interface AttemptFacts {
  * One call of a handler, and the context that the handler gets. Most handlers never ask for the
  * signal or the log, so both are made when first asked for.
  */
-export class Attempt implements JobContext {
-  readonly run: StartedRun
+export class Attempt<Run extends AttemptRun = StartedRun> implements JobContext {
+  readonly run: Run
   readonly job: AnyJob
   readonly startedMs: number
   readonly timeoutMs: number
@@ -61,14 +70,14 @@ export class Attempt implements JobContext {
   nextCheckMs: number
   /** Whether the history was told that it runs. */
   announced = false
-  readonly #log: Logger
+  readonly #log: AttemptLog
   readonly #mask: Mask | undefined
   #ownLog: JobLog | undefined
   #controller: AbortController | undefined
   #interruption: Interruption | undefined
   #settle: ((end: AttemptEnd) => void) | undefined
 
-  constructor({ run, job, log, mask, startedMs }: AttemptFacts) {
+  constructor({ run, job, log, mask, startedMs }: AttemptFacts<Run>) {
     this.run = run
     this.job = job
     this.startedMs = startedMs

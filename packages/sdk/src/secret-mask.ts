@@ -1,5 +1,5 @@
 import { runError } from '@jadwal/queue'
-import type { JobLog, JobLogMethod } from '@jadwal/sdk'
+import type { JobLog, JobLogMethod } from './job-context.ts'
 
 /** Shorter values are found in too many words that are none. */
 const SHORTEST = 6

@@ -1,7 +1,8 @@
 import { DAY, retryDelayMs } from '@jadwal/domain'
 import { resultText, runError, type RunEnd, type StartedRun } from '@jadwal/queue'
-import { type AnyJob, isPermanentError, isRetryLaterError } from '@jadwal/sdk'
 import type { AttemptEnd } from './attempt.ts'
+import { isPermanentError, isRetryLaterError } from './job-errors.ts'
+import type { AnyJob } from './job.ts'
 import { type Mask, maskValue } from './secret-mask.ts'
 
 const LONGEST_WAIT_MS = 30 * DAY

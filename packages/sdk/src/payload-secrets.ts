@@ -1,5 +1,5 @@
 import { isSecretRef } from '@jadwal/domain'
-import { PermanentError } from '@jadwal/sdk'
+import { PermanentError } from './job-errors.ts'
 
 /**
  * A copy of the payload with each `{ "secret": "NAME" }` replaced by what the environment has for it;

@@ -1,7 +1,7 @@
-import type { AnyJob } from '@jadwal/sdk'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import type { AnyJob } from './job.ts'
 import { judgeAttempt } from './judge-attempt.ts'
 
 const policy = fc.record({
@@ -27,7 +27,7 @@ function jobOf({
     attempts,
     backoff: { type: 'exponential', ...backoff },
     timeoutMs: 1_000,
-  onLost: 'retry',
+    onLost: 'retry',
     handler: () => undefined,
   }
 }

@@ -1,7 +1,7 @@
 import type { RunEnd, StartedRun } from '@jadwal/queue'
 import { runError } from '@jadwal/queue'
-import type { AnyJob } from '@jadwal/sdk'
 import type { z } from 'zod'
+import type { AnyJob } from './job.ts'
 import { withSecrets } from './payload-secrets.ts'
 import { type Mask, maskOf } from './secret-mask.ts'
 
@@ -16,7 +16,7 @@ export type CheckedPayload = AttemptInput | { refused: RunEnd }
 
 /** What the handler gets: the payload with its secrets, as the job's schema parses it. */
 export function checkPayload(
-  run: StartedRun,
+  run: Pick<StartedRun, 'message' | 'payloadText'>,
   job: AnyJob,
   secrets: ReadonlyMap<string, string>,
 ): CheckedPayload | Promise<CheckedPayload> {
