@@ -1,0 +1,4 @@
+/** What a worker and the test kit make attempts with; no part of what is published. */
+export { Attempt, type AttemptEnd, type AttemptRun } from './attempt.ts'
+export { type AttemptInput, checkPayload } from './check-payload.ts'
+export { judgeAttempt } from './judge-attempt.ts'
