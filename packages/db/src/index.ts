@@ -67,6 +67,7 @@ export {
 export { planSchedules } from './plan-schedules.ts'
 export { type RecordedFacts, recordFacts } from './record-facts.ts'
 export { refusedFact } from './refused-fact.ts'
+export { rowMessage } from './row-message.ts'
 export { type AttemptView, type RunView, runView } from './run-view.ts'
 export {
   findScheduleDuration,

@@ -80,6 +80,27 @@ export const AttemptFact = z.object({
 })
 export type AttemptFact = z.infer<typeof AttemptFact>
 
+/**
+ * What somebody decided about a dead letter, for good: it was redriven, or discarded. It is told apart
+ * from the run, whose row may come before or after it.
+ */
+export const LetterFact = z.object({
+  kind: z.literal('letter'),
+  /** The dead run. */
+  id: z.uuid(),
+  letter: z.object({
+    at: Instant,
+    by: z.string(),
+    /** The run that was made of it. */
+    redrivenAs: z.uuid().nullish(),
+    /** Why it was discarded, in the words of who did. */
+    reason: z.string().nullish(),
+    /** The redrive that it belongs to, when it was one of many. */
+    redrive: z.uuid().nullish(),
+  }),
+})
+export type LetterFact = z.infer<typeof LetterFact>
+
 /** Why a leader's term ended. */
 export const TermEnd = z.enum([
   'released', // its process was stopped
@@ -101,5 +122,5 @@ export const TermFact = z.object({
 })
 export type TermFact = z.infer<typeof TermFact>
 
-export const Fact = z.discriminatedUnion('kind', [RunFact, AttemptFact, TermFact])
+export const Fact = z.discriminatedUnion('kind', [RunFact, AttemptFact, LetterFact, TermFact])
 export type Fact = z.infer<typeof Fact>

@@ -1,6 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { firstUuidAt, newRunId, RunId, runIdTimeMs, ScheduleId, tickRunId } from './ids.ts'
+import {
+  firstUuidAt,
+  newRunId,
+  redriveRunId,
+  RunId,
+  runIdTimeMs,
+  ScheduleId,
+  tickRunId,
+} from './ids.ts'
 
 const SCHEDULE = ScheduleId.parse('0198c5a0-0000-4000-8000-000000000001')
 const OTHER = ScheduleId.parse('0198c5a0-0000-4000-8000-000000000002')
@@ -42,4 +50,17 @@ test('ids sort by time', () => {
 
 test('an instant before 1970 becomes the first there is', () => {
   expect(firstUuidAt(-5)).toBe('00000000-0000-0000-0000-000000000000')
+})
+
+test('a dead run is redriven as the same run by whoever does it, beside the dead one in time', () => {
+  fc.assert(
+    fc.property(fc.uuid({ version: 7 }), fc.uuid({ version: 7 }), (dead, other) => {
+      const id = redriveRunId(dead)
+      expect(RunId.safeParse(id).success).toBe(true)
+      expect(redriveRunId(dead.toUpperCase())).toBe(id)
+      expect(id).not.toBe(dead)
+      expect(runIdTimeMs(id)).toBe(runIdTimeMs(dead as RunId))
+      if (other !== dead) expect(redriveRunId(other)).not.toBe(id)
+    }),
+  )
 })

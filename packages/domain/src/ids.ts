@@ -34,6 +34,15 @@ export function backfillRunId(
   return uuidV7(backfill.createdAtMs, hash('sha256', `${backfill.id}@${tickAtMs}`)) as RunId
 }
 
+/**
+ * The id of the run that a dead one is redriven as: whoever redrives it makes the same one, however
+ * often. Its time is that of the dead run, so their rows lie together.
+ */
+export function redriveRunId(deadId: string): RunId {
+  const id = deadId.toLowerCase()
+  return uuidV7(runIdTimeMs(id as RunId), hash('sha256', `${id} redriven`)) as RunId
+}
+
 /** The id of an enqueued run: a UUIDv7. `random` gives at least ten bytes. */
 export function newRunId(nowMs: number, random: Uint8Array): RunId {
   return uuidV7(nowMs, Buffer.from(random.subarray(0, 10)).toString('hex')) as RunId

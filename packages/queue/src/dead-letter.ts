@@ -23,6 +23,8 @@ export interface DeadRun {
   data: object
   enqueuedAtMs: number
   failures: number
+  /** 0 first … 1000 last. */
+  priority?: number
   death: Death
 }
 
@@ -35,7 +37,7 @@ export function deadLetterFields(run: DeadRun): string[] {
     opts: '{}',
     timestamp: String(run.enqueuedAtMs),
     delay: '0',
-    priority: '0',
+    priority: String(run.priority ?? 0),
     atm: String(run.failures),
     ats: String(run.death.attempt),
     [DIED_AT_FIELD]: String(Date.parse(run.death.at)),

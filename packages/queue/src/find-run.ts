@@ -1,4 +1,4 @@
-import { type RunFact, RunMessage, revision, type RunState } from '@jadwal/domain'
+import { fingerprint, type RunFact, RunMessage, revision, type RunState } from '@jadwal/domain'
 import type { Redis } from 'ioredis'
 import { DeadLetter } from './dead-letter.ts'
 import { bullKey, deadKey } from './keys.ts'
@@ -120,6 +120,7 @@ async function readDeadLetter(
     revision: revision(attempt, 'dead'),
     reason,
     error: error ?? null,
+    fingerprint: error ? fingerprint(hash['name'] ?? '', error) : null,
     finished_at: at,
   })
 }

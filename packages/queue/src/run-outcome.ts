@@ -1,3 +1,4 @@
+import { fingerprint } from '@jadwal/domain'
 import { deadLetterFields } from './dead-letter.ts'
 import type { Outcome } from './outcome-script.ts'
 import { writeStoredOutcome } from './outcome-record.ts'
@@ -16,7 +17,7 @@ const END_OF_RUN = {
 /** What is to be written of an attempt that has ended, as told by a worker. */
 export function runOutcome(run: StartedRun, end: ToldEnd, worker: string): Outcome {
   const { endedAtMs } = run
-  const facts = runFactLine(run, worker, { ...newsOf(end, endedAtMs), log: run.log })
+  const facts = runFactLine(run, worker, { ...newsOf(run, end), log: run.log })
   const outcome: Outcome = {
     id: run.id,
     token: run.token,
@@ -25,11 +26,12 @@ export function runOutcome(run: StartedRun, end: ToldEnd, worker: string): Outco
   }
   const { owner } = run
   if (owner !== undefined && END_OF_RUN[end.kind]) outcome.leaves = owner
+  if (run.mayHaveSlot) outcome.freesSlot = true
   if (end.kind === 'dead') outcome.letter = letterOf(run, end, endedAtMs)
   return outcome
 }
 
-function newsOf(end: ToldEnd, endedAtMs: number): RunNews {
+function newsOf({ job, endedAtMs }: StartedRun, end: ToldEnd): RunNews {
   switch (end.kind) {
     case 'succeeded':
       return { state: 'succeeded', attemptState: 'succeeded', endedAtMs, result: end.result }
@@ -40,6 +42,7 @@ function newsOf(end: ToldEnd, endedAtMs: number): RunNews {
         attemptState: end.reason === 'lost' ? 'lost' : 'failed',
         endedAtMs,
         error: end.error,
+        fingerprint: fingerprint(job, end.error),
       }
     case 'retry':
       return {
@@ -87,6 +90,7 @@ function letterOf(
     data: run.message,
     enqueuedAtMs: run.enqueuedAtMs,
     failures: run.failures,
+    priority: run.priority,
     death: {
       reason: end.reason,
       error: end.error,

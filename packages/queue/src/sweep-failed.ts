@@ -1,4 +1,11 @@
-import { type Clock, revision, type RunError, type RunFact, RunMessage } from '@jadwal/domain'
+import {
+  type Clock,
+  fingerprint,
+  revision,
+  type RunError,
+  type RunFact,
+  RunMessage,
+} from '@jadwal/domain'
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import { deadLetterFields } from './dead-letter.ts'
@@ -62,11 +69,19 @@ async function readAbandoned(deps: SweepDeps, id: string): Promise<Abandoned> {
     attempt: hash.ats,
     finished_at: now,
     error,
+    fingerprint: fingerprint(hash.name, error),
     attempt_state: hash.ats > 0 ? 'lost' : undefined,
     attempt_finished_at: now,
   }
   const death = { reason: 'exhausted', error, attempt: hash.ats, at: now } as const
-  const letter = { job: hash.name, data, enqueuedAtMs: hash.timestamp, failures: hash.atm, death }
+  const letter = {
+    job: hash.name,
+    data,
+    enqueuedAtMs: hash.timestamp,
+    failures: hash.atm,
+    priority: hash.priority,
+    death,
+  }
   return {
     id,
     fact: safeJson(JSON.stringify(fact)),

@@ -1,5 +1,5 @@
-import { type Db, listUnfinishedRuns, type RunRow, stillUnfinished } from '@jadwal/db'
-import { MINUTE, revision, type RunFact } from '@jadwal/domain'
+import { type Db, listUnfinishedRuns, rowMessage, type RunRow, stillUnfinished } from '@jadwal/db'
+import { fingerprint, MINUTE, revision, type RunFact } from '@jadwal/domain'
 import {
   deadLetterFields,
   endLostRun,
@@ -122,15 +122,20 @@ function lostRun(row: RunRow, nowIso: string): LostRun {
     finished_at: nowIso,
     result: null,
     error,
+    fingerprint: fingerprint(row.job, error),
     redrive_of: row.redrive_of,
     backfill_id: row.backfill_id,
     late_due_at: iso(row.late_due_at),
+    parent_id: row.parent_id,
+    idempotency_key: row.idempotency_key,
+    concurrency_key: row.concurrency_key,
   }
   const letter = deadLetterFields({
     job: row.job,
-    data: { v: 1, payload: row.payload },
+    data: rowMessage(row),
     enqueuedAtMs: row.enqueued_at.getTime(),
     failures: row.attempt,
+    priority: row.priority ?? 0,
     death: { reason: 'lost', error, attempt: row.attempt, at: nowIso },
   })
   const leaves = row.backfill_id ?? row.schedule_id ?? ''
