@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest'
-import { takeUp } from './run-take-up.ts'
+import type { StoredOutcome } from './outcome-record.ts'
+import { takeUp as takeUpBy } from './run-take-up.ts'
+
+function takeUp(run: { attempt: number; failures: number }, stored: StoredOutcome | undefined) {
+  return takeUpBy(run, stored, 'retry')
+}
 
 test('starts after the last outcome that brought none are lost attempts', () => {
   expect(takeUp({ attempt: 2, failures: 0 }, undefined)).toEqual({
@@ -66,4 +71,15 @@ test('to park is no outcome, to be drained is one', () => {
   expect(takeUp({ attempt: 11, failures: 0 }, parked)).toMatchObject({ kind: 'dead', lost: [10] })
   const drained = { kind: 'drained', attempt: 9 } as const
   expect(takeUp({ attempt: 11, failures: 0 }, drained)).toMatchObject({ kind: 'run', lost: [10] })
+})
+
+test('of a job that is not to be made again, the first lost attempt ends the run, and no other end does', () => {
+  const of = (attempt: number, stored?: StoredOutcome) =>
+    takeUpBy({ attempt, failures: 0 }, stored, 'dead-letter')
+  expect(of(2)).toEqual({ kind: 'dead', lost: [1], lostBefore: 0 })
+  expect(of(3, { kind: 'drained', attempt: 2 })).toMatchObject({ kind: 'run', lost: [] })
+  expect(of(4, { kind: 'drained', attempt: 2 })).toMatchObject({ kind: 'dead', lost: [3] })
+  expect(of(3, { kind: 'parked', attempt: 2, lost: 0 })).toMatchObject({ kind: 'run' })
+  // It was lost before a worker that does not know the job parked it.
+  expect(of(3, { kind: 'parked', attempt: 2, lost: 1 })).toMatchObject({ kind: 'dead', lost: [] })
 })

@@ -1,3 +1,4 @@
+import type { OnLost } from '@jadwal/domain'
 import { endsRun, type StoredOutcome } from './outcome-record.ts'
 
 /** So many starts without an outcome in a row end a run: it kills its workers, or none can keep its lock. */
@@ -15,10 +16,14 @@ export type TakeUp =
   /** Too many attempts were lost. */
   | { kind: 'dead'; lost: readonly number[]; lostBefore: number }
 
-/** What a worker does with a message that was started before, from what was stored of its last outcome. */
+/**
+ * What a worker does with a message that was started before, from what was stored of its last outcome;
+ * `onLost` is what the run's job says of lost attempts.
+ */
 export function takeUp(
   run: { attempt: number; failures: number },
   stored: StoredOutcome | undefined,
+  onLost: OnLost,
 ): TakeUp {
   if (endsRun(stored)) return { kind: 'finish' }
   if (stored?.kind === 'retry' && run.failures < stored.failures)
@@ -28,6 +33,7 @@ export function takeUp(
   // Old starts of a message that was parked for long are not worth a row each.
   const shown = lost.slice(-MAX_LOST_ATTEMPTS)
   const lostBefore = stored?.kind === 'parked' ? stored.lost : 0
-  const isDead = lostBefore + lost.length >= MAX_LOST_ATTEMPTS
+  const most = onLost === 'dead-letter' ? 1 : MAX_LOST_ATTEMPTS
+  const isDead = lostBefore + lost.length >= most
   return { kind: isDead ? 'dead' : 'run', lost: shown, lostBefore }
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { newRunId, systemClock } from '@jadwal/domain'
+import { newRunId, type OnLost, systemClock } from '@jadwal/domain'
 import {
   keys,
   openCorkedRedis,
@@ -64,7 +64,7 @@ export function openBench(url: string) {
     /** Starts a worker whose attempts end as `execute` says. */
     work(
       execute: (run: StartedRun) => RunEnd | Promise<RunEnd>,
-      options: { lockMs?: number; concurrency?: number } = {},
+      options: { lockMs?: number; concurrency?: number; lossPolicy?: OnLost } = {},
     ): RunWorker {
       const worker = new RunWorker({
         heardOfCancel: (id) => cancels.has(id),
@@ -82,7 +82,9 @@ export function openBench(url: string) {
           return execute(run)
         },
         onEnd: (run, end, counted) => void ends.push({ run, end, counted }),
+        lossPolicy: () => options.lossPolicy ?? 'retry',
         onLost: (ids) => void lost.push(...ids),
+        onRenewed: () => undefined,
         onParked: (id) => void parked.push(id),
         onError: (error) => void errors.push(error),
       })

@@ -76,3 +76,23 @@ test('the outcome of a suspect lets the next one in, whether it counts or not', 
     expect(bench.ends.at(-1)).toMatchObject({ run: { id: suspect }, counted: true }),
   )
 })
+
+test('of a job that is not to be made again, a run whose worker died is dead without another call', async () => {
+  await using bench = openBench(server.url)
+  const id = await bench.add({}, { ats: 1 })
+  const drained = await bench.add({}, { ats: 1, jo: '1:drained' })
+  bench.work(() => SUCCEEDED, { lossPolicy: 'dead-letter' })
+  await eventually(async () => expect(await bench.dead.getJob(id)).toBeDefined())
+  await eventually(() => expect(bench.ends).toHaveLength(2))
+  expect(bench.calls.map((call) => call.id)).toEqual([drained])
+  const facts = (await bench.facts()).filter((fact) => fact['id'] === id)
+  expect(facts).toMatchObject([
+    { kind: 'attempt', attempt: 1, attempt_state: 'lost' },
+    {
+      state: 'dead',
+      reason: 'lost',
+      attempt: 2,
+      error: { message: expect.stringMatching(/onLost/) },
+    },
+  ])
+})

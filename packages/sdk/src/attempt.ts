@@ -1,4 +1,5 @@
 import type { CancelReason, StartedRun } from '@jadwal/queue'
+import { AbandonedError } from './abandoned-error.ts'
 import type { JobContext, JobLog } from './job-context.ts'
 import { TimeoutError } from './job-errors.ts'
 import type { AnyJob } from './job.ts'
@@ -76,6 +77,8 @@ export class Attempt<Run extends AttemptRun = StartedRun> implements JobContext 
   #controller: AbortController | undefined
   #interruption: Interruption | undefined
   #settle: ((end: AttemptEnd) => void) | undefined
+  #handlerEnded = false
+  #onHandlerEnd: (() => void) | undefined
 
   constructor({ run, job, log, mask, startedMs }: AttemptFacts<Run>) {
     this.run = run
@@ -136,10 +139,24 @@ export class Attempt<Run extends AttemptRun = StartedRun> implements JobContext 
 
   /** Aborts the signal and gives the handler some time to end. */
   interrupt(why: Interruption, nowMs: number): void {
-    if (this.#interruption && why !== 'lost') return
+    if (this.#interruption && why !== 'lost') {
+      // A worker that stops waits no longer for a handler that was told to end before.
+      if (why === 'stop') this.nextCheckMs = Math.min(this.nextCheckMs, nowMs + GRACE_MS.stop)
+      return
+    }
     this.#interruption = why
     this.nextCheckMs = nowMs + GRACE_MS[why]
     this.#controller?.abort(this.#reason())
+  }
+
+  /** Whether the handler has not returned yet; true for ever of one that never does. */
+  get isHandlerRunning(): boolean {
+    return !this.#handlerEnded
+  }
+
+  /** Calls back once, when the handler of an attempt that was ended without it ends after all. */
+  onHandlerEnd(callback: () => void): void {
+    this.#onHandlerEnd = callback
   }
 
   /** An error that no handler caught is put down to this attempt, which ends with it at once. */
@@ -163,12 +180,14 @@ export class Attempt<Run extends AttemptRun = StartedRun> implements JobContext 
   }
 
   #returned(value: unknown): void {
+    this.#handlerHasEnded()
     // A handler that made it in spite of a stop has done its work; past its timeout it has failed.
     const counts = this.#interruption === undefined || this.#interruption === 'stop'
     this.#end(counts ? { kind: 'returned', value } : this.#interrupted())
   }
 
   #threw(error: unknown): void {
+    this.#handlerHasEnded()
     this.#end(this.#interruption ? this.#interrupted() : { kind: 'threw', error })
   }
 
@@ -178,7 +197,15 @@ export class Attempt<Run extends AttemptRun = StartedRun> implements JobContext 
     if (why === 'stop') return { kind: 'drained' }
     if (why === 'cancelled' || why === 'superseded')
       return { kind: 'cancelled', reason: why, abandoned }
-    return { kind: 'threw', error: new TimeoutError(this.timeoutMs) }
+    const error = abandoned
+      ? new AbandonedError(`took longer than its timeout of ${this.timeoutMs} ms`)
+      : new TimeoutError(this.timeoutMs)
+    return { kind: 'threw', error }
+  }
+
+  #handlerHasEnded(): void {
+    this.#handlerEnded = true
+    this.#onHandlerEnd?.()
   }
 
   #reason(): Error {

@@ -105,6 +105,10 @@ test('a cancelled attempt ends its run as cancelled, and tells of a handler that
   expect(judged('cancelled', true)).toEqual({
     kind: 'cancelled',
     reason: 'cancelled',
-    error: { name: 'AbandonedError', message: expect.stringContaining('did not heed its signal') },
+    error: {
+      name: 'AbandonedError',
+      code: 'ABANDONED',
+      message: expect.stringContaining('did not heed its signal'),
+    },
   })
 })

@@ -1,5 +1,6 @@
 import { DAY, retryDelayMs } from '@jadwal/domain'
 import { resultText, runError, type RunEnd, type StartedRun } from '@jadwal/queue'
+import { AbandonedError } from './abandoned-error.ts'
 import type { AttemptEnd } from './attempt.ts'
 import { isPermanentError, isRetryLaterError } from './job-errors.ts'
 import type { AnyJob } from './job.ts'
@@ -38,8 +39,8 @@ export function judgeAttempt(
 
 function cancelled({ reason, abandoned }: Extract<AttemptEnd, { kind: 'cancelled' }>): RunEnd {
   if (!abandoned) return { kind: 'cancelled', reason }
-  const message = 'the handler did not heed its signal and was left to itself'
-  return { kind: 'cancelled', reason, error: { name: 'AbandonedError', message } }
+  const { name, code, message } = new AbandonedError(`the run was ${reason}`)
+  return { kind: 'cancelled', reason, error: { name, code, message } }
 }
 
 /** The delay that a RetryLaterError asks for. It may be a getter that answers only once. */

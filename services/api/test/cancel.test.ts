@@ -48,7 +48,9 @@ function work(execute: (id: string) => Promise<RunEnd>): void {
     heardOfCancel: () => false,
     execute: (run) => execute(run.id),
     onEnd: () => undefined,
+    lossPolicy: () => 'retry',
     onLost: () => undefined,
+    onRenewed: () => undefined,
     onParked: () => undefined,
     onError: () => undefined,
   })

@@ -2,7 +2,7 @@ import type { StartedRun } from '@jadwal/queue'
 import { createLogger } from '@jadwal/runtime'
 import type { AnyJob, JobContext } from '@jadwal/sdk'
 import { Attempt } from '@jadwal/sdk/attempts'
-import { FakeClock } from '@jadwal/testkit'
+import { eventually, FakeClock } from '@jadwal/testkit'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { AttemptsInHand } from './attempts-in-hand.ts'
@@ -85,6 +85,46 @@ test('a handler that does not heed its signal is abandoned after its grace, and 
   attempt.check(1_000 + GRACE_MS)
   resolve('too late')
   expect(await end).toEqual({ kind: 'cancelled', reason: 'cancelled', abandoned: true })
+})
+
+test('a handler that outlives its timeout and the grace is recorded as abandoned', async () => {
+  const { attempt, end, resolve } = setup()
+  attempt.check(60_000)
+  attempt.check(60_000 + GRACE_MS)
+  resolve('too late')
+  expect(await end).toMatchObject({
+    kind: 'threw',
+    error: {
+      name: 'AbandonedError',
+      code: 'ABANDONED',
+      message: expect.stringContaining('timeout of 60000 ms'),
+    },
+  })
+  const heeds = setup()
+  heeds.attempt.check(60_000)
+  heeds.reject(new Error('aborted'))
+  expect(await heeds.end).toMatchObject({ kind: 'threw', error: { name: 'TimeoutError' } })
+})
+
+test('a worker that stops does not wait out the grace that an earlier interruption gave', async () => {
+  const { attempt, end } = setup()
+  attempt.interrupt('cancelled', 1_000)
+  attempt.interrupt('stop', 2_000)
+  attempt.check(3_000)
+  expect(await end).toEqual({ kind: 'cancelled', reason: 'cancelled', abandoned: true })
+})
+
+test('an abandoned handler is counted until it ends', async () => {
+  const clock = new FakeClock()
+  const attempts = new AttemptsInHand(clock, log)
+  const { job, ends } = openJob()
+  const made = attempts.make(runOf('r1'), job, { payload: {}, mask: undefined })
+  attempts.stop()
+  clock.advance(1_000)
+  expect(await made).toEqual({ kind: 'drained' })
+  expect(attempts).toMatchObject({ size: 0, abandoned: 1 })
+  ends[0]?.resolve('late')
+  await eventually(() => expect(attempts.abandoned).toBe(0))
 })
 
 test('a second cancel gives no further grace, and the first reason stays', async () => {

@@ -20,6 +20,7 @@ export class AttemptsInHand {
   #timer: NodeJS.Timeout | undefined
   #timerAtMs = Infinity
   #stopping = false
+  #abandoned = 0
 
   constructor(clock: Clock, log: Logger) {
     this.#clock = clock
@@ -28,6 +29,11 @@ export class AttemptsInHand {
 
   get size(): number {
     return this.#attempts.size
+  }
+
+  /** How many handlers still run whose attempts were ended without them. */
+  get abandoned(): number {
+    return this.#abandoned
   }
 
   [Symbol.iterator](): Iterator<Attempt> {
@@ -50,6 +56,7 @@ export class AttemptsInHand {
       ? attempt.call(payload)
       : this.#callInScope(attempt, payload))
     this.#attempts.delete(attempt)
+    if (attempt.isHandlerRunning) this.#leave(attempt)
     return end
   }
 
@@ -99,6 +106,13 @@ export class AttemptsInHand {
       this.#scoped -= 1
       if (this.#scoped === 0) this.#scope.disable()
     }
+  }
+
+  #leave(attempt: Attempt): void {
+    this.#abandoned += 1
+    attempt.onHandlerEnd(() => {
+      this.#abandoned -= 1
+    })
   }
 
   #interrupt(attempt: Attempt, why: 'stop' | 'lost' | CancelReason): void {

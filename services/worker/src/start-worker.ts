@@ -10,6 +10,7 @@ import {
   RunWorker,
   suspectSlot,
   workerConnection,
+  workWaits,
 } from '@jadwal/queue'
 import {
   createRegistry,
@@ -27,6 +28,8 @@ import type { WorkerConfig } from './config.ts'
 import { drain } from './drain.ts'
 import { executeRun } from './execute-run.ts'
 import { FetchGate } from './fetch-gate.ts'
+import { FetchWatch } from './fetch-watch.ts'
+import { HealthMetrics } from './health-metrics.ts'
 import { loadJobs, servedQueues } from './job-catalogue.ts'
 import { attemptEnded } from './run-events.ts'
 import { RunMetrics } from './run-metrics.ts'
@@ -71,6 +74,7 @@ export async function startWorker(
   const registry = createRegistry()
   const metrics = new RunMetrics(registry, jobs)
   const attempts = new AttemptsInHand(clock, log)
+  const health = new HealthMetrics(registry, () => attempts.abandoned)
   const execution = {
     jobs: new Map(jobs.map((job) => [job.name, job])),
     findJob: (name: string) => findJob(redis, prefix, name),
@@ -99,9 +103,16 @@ export async function startWorker(
         heardOfCancel: (runId) => cancels.heardOf(runId),
         execute: (run) => executeRun(execution, run),
         onEnd: (run, end, counted) => attemptEnded({ log, metrics }, run, { end, counted }),
-        onLost: (runIds) => attempts.lose(runIds),
-        onParked: (runId, unknown) =>
-          logParked(new Error(`run ${runId}: its ${unknown} is not known here`)),
+        lossPolicy: (job) => execution.jobs.get(job)?.onLost ?? 'retry',
+        onLost: (runIds) => {
+          health.locksLost(runIds.length)
+          attempts.lose(runIds)
+        },
+        onRenewed: (count) => health.locksRenewed(count),
+        onParked: (runId, unknown) => {
+          health.leftAlone(queue, unknown)
+          logParked(new Error(`run ${runId}: its ${unknown} is not known here`))
+        },
         onError: (error) => {
           logError(error)
           if (isRedisError(error, REFUSAL)) void gate.refused()
@@ -109,6 +120,12 @@ export async function startWorker(
       }),
   )
   const gate = new FetchGate(workers, log)
+  const fetching = new FetchWatch({
+    workers,
+    gate,
+    workWaits: (queue) => workWaits(redis, prefix, { queue, nowMs: clock.now().getTime() }),
+    clock,
+  })
   const crashed = new AbortController()
   context.onCrash((error) => {
     const culprit = attempts.crash(error)
@@ -127,6 +144,7 @@ export async function startWorker(
     metricsToken: config.metricsToken,
     ready: () => [
       ...(redis.status === 'ready' ? [] : ['Redis is not connected']),
+      ...fetching.stuck(),
       ...(gate.isHeld ? ['Redis takes no more'] : []),
       ...(stop.aborted ? ['draining'] : []),
     ],
@@ -142,6 +160,7 @@ export async function startWorker(
   loop('look for cancels', end.signal, lookForCancels({ ...loopDeps, cancels }))
   loop('announce long attempts', end.signal, announceLong(loopDeps))
   loop('sweep', stop, sweep(loopDeps))
+  loop('watch the fetching', stop, () => fetching.look())
   loop('watch memory', stop, watchMemory({ ...loopDeps, gate }))
   lifecycle.onClose('heartbeat', async () => {
     end.abort()
