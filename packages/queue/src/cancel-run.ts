@@ -2,6 +2,7 @@ import { revision, type RunFact, type RunReason } from '@jadwal/domain'
 import type { Redis } from 'ioredis'
 import { readMessage } from './find-run.ts'
 import { bullKey, cancelChannel, cancelsKey, companionPrefix, outboxKey } from './keys.ts'
+import { LEAVE_SLOT } from './lot-lua.ts'
 import { OUTCOME_FIELD } from './outcome-record.ts'
 import { safeJson } from './run-fact.ts'
 import { LEAVE_SCHEDULE, TAKE_OUT } from './unfinished-lua.ts'
@@ -47,7 +48,7 @@ return 1
  *   ARGV[1] id  ARGV[2] how often it had been started  ARGV[3] fact  ARGV[4] whose unfinished run it was or ''
  *   Returns 1; 0 when it does not wait; -1 when it is gone.
  */
-const TAKE = `${TAKE_OUT}${LEAVE_SCHEDULE}
+const TAKE = `${TAKE_OUT}${LEAVE_SCHEDULE}${LEAVE_SLOT}
 local message = KEYS[3] .. ARGV[1]
 if redis.call('EXISTS', message) == 0 then
   redis.call('HDEL', KEYS[2], ARGV[1])
@@ -55,6 +56,7 @@ if redis.call('EXISTS', message) == 0 then
 end
 if (redis.call('HGET', message, 'ats') or '0') ~= ARGV[2] or takeOut(KEYS[3], ARGV[1]) == 0 then return 0 end
 redis.call('XADD', KEYS[1], '*', 'facts', ARGV[3])
+leaveSlot(KEYS[3], KEYS[4], ARGV[1])
 redis.call('DEL', message, message .. ':logs', message .. ':dependencies', message .. ':processed')
 redis.call('HDEL', KEYS[2], ARGV[1])
 if ARGV[4] ~= '' then leaveSchedule(KEYS[3], KEYS[4], ARGV[4], ARGV[1]) end

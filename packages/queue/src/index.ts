@@ -7,12 +7,18 @@ export {
 } from './connections.ts'
 export {
   createProducer,
-  type EnqueueOptions,
-  MAX_PAYLOAD_BYTES,
+  type Enqueued,
+  type EnqueueManyOptions,
   type Producer,
   type ProducerDeps,
 } from './enqueue.ts'
+export type { EnqueueOptions, RunRequest } from './run-draft.ts'
+export { MAX_PAYLOAD_BYTES, PAYLOAD_LIMITS } from './payload-limit.ts'
+export { Patience } from './patience.ts'
+export { RunFollower } from './run-follower.ts'
+export { randomFromPool } from './random-pool.ts'
 export {
+  IdempotencyConflictError,
   LeaseLostError,
   PayloadTooLargeError,
   RedisUnavailableError,
@@ -81,6 +87,8 @@ export { resultText } from './run-result.ts'
 export { StartedRun } from './run-start.ts'
 export { suspectSlot } from './suspect-slot.ts'
 export { RunWorker, type RunWorkerOptions } from './run-worker.ts'
+export { type LotDeps, parkRun, releaseParked, type RunInHand } from './park-run.ts'
+export { keyLot, takeSlot } from './key-slot.ts'
 export { sweepFailed, type SweepDeps } from './sweep-failed.ts'
 export { workWaits } from './work-waits.ts'
 export { publishHeartbeat, removeHeartbeat } from './worker-heartbeat.ts'
@@ -96,6 +104,7 @@ export {
 export { type OutboxEntry, OutboxReader, type OutboxReaderOptions } from './outbox-reader.ts'
 export { deadLetterFields } from './dead-letter.ts'
 export { endLostRun, type LostRun, oldestFactMs, runsWithoutMessage } from './lost-runs.ts'
+export { putBackLostRun, type RunToPutBack } from './put-back-lost-run.ts'
 export { trimDeadLetters, trimRejected } from './trim-dead-letters.ts'
 export {
   checkScheduledJobs,

@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto'
+
 /**
  * Every Redis key of Jadwal, with its type and content. A queue, its dead-letter queue and its
  * companions carry one hash tag, so they lie in one slot and one script or MULTI may touch them all.
@@ -43,6 +45,21 @@ export function heldKey(prefix: string, queue: string, owner: string): string {
   return `${companionPrefix(prefix, queue)}held:${owner}`
 }
 
+/** LIST of the ids of runs that are parked in a lot, the first one first. */
+export function parkedKey(prefix: string, queue: string, lot: string): string {
+  return `${companionPrefix(prefix, queue)}parked:${lot}`
+}
+
+/** SET of the ids of runs that have a slot of a lot. */
+export function slotsKey(prefix: string, queue: string, lot: string): string {
+  return `${companionPrefix(prefix, queue)}slots:${lot}`
+}
+
+/** HASH lot → how many slots it has, or '' for one without slots. Of each with a parked run or a slot taken. */
+export function lotsKey(prefix: string, queue: string): string {
+  return `${companionPrefix(prefix, queue)}lots`
+}
+
 /** HASH run id → why it is to be cancelled (a RunReason). Written before anything is done about it. */
 export function cancelsKey(prefix: string, queue: string): string {
   return `${companionPrefix(prefix, queue)}cancels`
@@ -51,6 +68,75 @@ export function cancelsKey(prefix: string, queue: string): string {
 /** PUBSUB: `<run id> <reason>` of a run that is to be cancelled. */
 export function cancelChannel(prefix: string, queue: string): string {
   return `${companionPrefix(prefix, queue)}cancel`
+}
+
+/** Longer idempotency keys are kept as their hash, which is longer still, so that none looks like another. */
+const LONGEST_IDEMPOTENCY_KEY = 60
+
+/**
+ * STRING with PX: `<run id> <hash of the job and the payload>` of the run that has an idempotency key.
+ * A job's name has no colon in it.
+ */
+export function idempotencyClaimKey(
+  prefix: string,
+  queue: string,
+  { job, key }: { job: string; key: string },
+): string {
+  const kept = key.length > LONGEST_IDEMPOTENCY_KEY ? hash('sha256', key) : key
+  return `${companionPrefix(prefix, queue)}idempotent:${job}:${kept}`
+}
+
+/** STRING with PX: likewise, of the run whose id its client made. */
+export function idClaimKey(prefix: string, queue: string, id: string): string {
+  return `${companionPrefix(prefix, queue)}claimed:${id}`
+}
+
+/** ZSET run id → until when (ms) its end is to be told to who follows it. Goes with the last of them. */
+export function followedKey(prefix: string, queue: string): string {
+  return `${companionPrefix(prefix, queue)}followed`
+}
+
+/** STRING with PX: the last fact, as JSON, of a run that was followed. */
+export function endedKey(prefix: string, queue: string, id: string): string {
+  return `${companionPrefix(prefix, queue)}ended:${id}`
+}
+
+/** PUBSUB: the id of a run that was followed and has ended. */
+export function endedChannel(prefix: string, queue: string): string {
+  return `${companionPrefix(prefix, queue)}ended`
+}
+
+/**
+ * HASH of a job's fuse that is not closed: `state` (open, probing), `until` (ms), `times` in a row,
+ * `openedAt` and `lookedAt` (ms); while probing `step`, and how its runs ended, `good` and `bad`.
+ */
+export function fuseKey(prefix: string, queue: string, job: string): string {
+  return `${companionPrefix(prefix, queue)}fuse:${job}`
+}
+
+/** HASH with an expiry: `<ms>:good` and `<ms>:bad` → how many attempts ended so in the part of the window from then. */
+export function fuseWindowKey(prefix: string, queue: string, job: string): string {
+  return `${companionPrefix(prefix, queue)}fuse-window:${job}`
+}
+
+/** HASH id of a run that was let through → token of its attempt, or `@<ms>` when it was let out of the lot. */
+export function fuseProbesKey(prefix: string, queue: string, job: string): string {
+  return `${companionPrefix(prefix, queue)}fuse-probes:${job}`
+}
+
+/** SET of the jobs whose fuse is not closed, or whose lot is not empty. */
+export function fusesKey(prefix: string, queue: string): string {
+  return `${companionPrefix(prefix, queue)}fuses`
+}
+
+/** LIST of changes of fuses, as JSON, of which no event was raised yet. */
+export function fuseNewsKey(prefix: string, queue: string): string {
+  return `${companionPrefix(prefix, queue)}fuse-news`
+}
+
+/** PUBSUB: the name of a job whose fuse has opened or closed. */
+export function fuseChannel(prefix: string, queue: string): string {
+  return `${companionPrefix(prefix, queue)}fuse`
 }
 
 /** STREAM of entries with one field `facts`: facts as JSON, one a line. */

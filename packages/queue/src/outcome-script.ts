@@ -1,8 +1,10 @@
 import type { Redis } from 'ioredis'
 import { WRITE_DEAD_LETTER } from './dead-letter.ts'
 import { bullKey, companionPrefix, deadKey, outboxKey } from './keys.ts'
+import { LEAVE_SLOT } from './lot-lua.ts'
 import { OUTCOME_FIELD } from './outcome-record.ts'
 import { LEAVE_SCHEDULE } from './unfinished-lua.ts'
+import { RUNS_WHEN_FULL } from './when-full.ts'
 
 /** The outcome of one attempt, ready to be written. */
 export interface Outcome {
@@ -15,6 +17,8 @@ export interface Outcome {
   facts: string
   /** Whose unfinished run it was, when it has ended: the uuid of a schedule or backfill. */
   leaves?: string
+  /** Whether it frees the slot that the run may have. */
+  freesSlot?: boolean
   /** The dead letter's fields and values, when the run is dead. */
   letter?: readonly string[]
 }
@@ -26,11 +30,11 @@ export interface Outcome {
  * come first: an end that is stored without its fact would never be told. May be sent again.
  *   KEYS[1] outbox (STREAM)   KEYS[2] prefix of the message keys   KEYS[3] prefix of the dead letters' keys
  *   KEYS[4] prefix of the queue's companions
- *   ARGV    per outcome: id, token, stored outcome, facts, whose unfinished run it was or '', n, and n
- *           fields and values of the dead letter
+ *   ARGV    per outcome: id, token, stored outcome, facts, whose unfinished run it was or '', 1 when it
+ *           frees the run's slot or '', n, and n fields and values of the dead letter
  *   Returns the positions (from 0) of the outcomes that were refused.
  */
-const SCRIPT = `${WRITE_DEAD_LETTER}${LEAVE_SCHEDULE}
+const SCRIPT = `${RUNS_WHEN_FULL}${WRITE_DEAD_LETTER}${LEAVE_SCHEDULE}${LEAVE_SLOT}
 local refused, accepted, facts = {}, {}, {}
 local at, position = 1, 0
 while ARGV[at] do
@@ -40,15 +44,16 @@ while ARGV[at] do
   else
     refused[#refused + 1] = position
   end
-  at = at + 6 + tonumber(ARGV[at + 5])
+  at = at + 7 + tonumber(ARGV[at + 6])
   position = position + 1
 end
 if #facts > 0 then redis.call('XADD', KEYS[1], '*', 'facts', table.concat(facts, '\\n')) end
 for _, from in ipairs(accepted) do
-  local id, owner, n = ARGV[from], ARGV[from + 4], tonumber(ARGV[from + 5])
+  local id, owner, n = ARGV[from], ARGV[from + 4], tonumber(ARGV[from + 6])
   redis.call('HSET', KEYS[2] .. id, '${OUTCOME_FIELD}', ARGV[from + 2])
-  if n > 0 then writeDeadLetter(KEYS[3], id, from + 6, n) end
+  if n > 0 then writeDeadLetter(KEYS[3], id, from + 7, n) end
   if owner ~= '' then leaveSchedule(KEYS[2], KEYS[4], owner, id) end
+  if ARGV[from + 5] ~= '' then leaveSlot(KEYS[2], KEYS[4], id) end
 end
 return refused
 `
@@ -73,8 +78,9 @@ export function outcomeScript(redis: Redis, prefix: string, queue: string): Writ
   ]
   return async (outcomes) => {
     const args = [...keys]
-    for (const { id, token, stored, facts, leaves = '', letter } of outcomes) {
-      args.push(id, token, stored, facts, leaves, letter ? String(letter.length) : '0')
+    for (const { id, token, stored, facts, leaves = '', freesSlot, letter } of outcomes) {
+      args.push(id, token, stored, facts, leaves, freesSlot ? '1' : '')
+      args.push(letter ? String(letter.length) : '0')
       if (letter) args.push(...letter)
     }
     const refused = await scripted[COMMAND](...args)

@@ -1,4 +1,5 @@
 import type { Outcome, WriteOutcomes } from './outcome-script.ts'
+import { PASSING } from './passing-refusal.ts'
 import { isRedisError } from './redis-errors.ts'
 
 /** At most this many facts, and about this much text, in one entry of an outbox. */
@@ -7,10 +8,6 @@ const MAX_TEXT_LENGTH = 1024 * 1024
 const FIRST_BACKOFF_MS = 100
 const LONGEST_BACKOFF_MS = 2_000
 
-/** Redis is there but takes no writes for now: worth asking again, however long it takes. */
-const PASSING: ReadonlySet<string> = new Set(
-  'OOM READONLY LOADING MISCONF NOREPLICAS BUSY MASTERDOWN CLUSTERDOWN TRYAGAIN'.split(' '),
-)
 const CLOSED = 'Connection is closed.'
 
 interface Waiting {

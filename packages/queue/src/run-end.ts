@@ -12,20 +12,19 @@ export type RunEnd =
   | { kind: 'drained' }
   /** Not for this worker but for one of another version: it waits for that one, and nothing is told. */
   | { kind: 'parked'; delayMs: number }
+  /** Its message lies in a lot, where it waits to be released: it is to be left alone, and nothing is told. */
+  | { kind: 'in-lot' }
   /** Another worker has the run by now; nothing that this attempt did counts. */
   | { kind: 'lost' }
 
 /** An end that is told to the history. */
-export type ToldEnd = Exclude<RunEnd, { kind: 'lost' | 'parked' }>
+export type ToldEnd = Exclude<RunEnd, { kind: 'lost' | 'parked' | 'in-lot' }>
 
-/** The end of a run whose attempts were lost too often. */
+/** The end of a run whose last attempts, so many in a row, were lost: more than its job allows. */
 export function lostTooOften(times: number): RunEnd {
-  return {
-    kind: 'dead',
-    reason: 'lost',
-    error: {
-      name: 'LostError',
-      message: `${times} attempts in a row ended without an outcome: their workers died or lost the lock`,
-    },
-  }
+  const message =
+    times === 1
+      ? 'an attempt ended without an outcome: its worker died or lost the lock, and the job says not to make it again (onLost)'
+      : `${times} attempts in a row ended without an outcome: their workers died or lost the lock`
+  return { kind: 'dead', reason: 'lost', error: { name: 'LostError', message } }
 }

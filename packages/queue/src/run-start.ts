@@ -19,6 +19,8 @@ export class StartedRun {
   log: string | undefined
   /** What its job counts it under, where it limits how many of a kind run at once. */
   concurrencyKey: string | undefined
+  /** Whether it may have a slot of such a key, which its end or wait then frees. */
+  mayHaveSlot = false
   readonly #message: Job<RunMessage>
 
   constructor(message: Job<RunMessage>, at: { queue: string; token: string; startedAtMs: number }) {

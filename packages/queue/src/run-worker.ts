@@ -1,9 +1,11 @@
-import type { Clock, RunMessage } from '@jadwal/domain'
+import type { Clock, OnLost, RunMessage } from '@jadwal/domain'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { DelayedError, type Job as Message, WaitingError, Worker } from 'bullmq'
+import { DelayedError, type Job as Message, WaitingError } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { type CancelReason, readReason } from './cancel-run.ts'
 import { bullKey, bullPrefix, cancelsKey } from './keys.ts'
+import { SLOT_FIELD } from './lot-lua.ts'
+import { MessageWorker } from './message-worker.ts'
 import { OUTCOME_FIELD, readStoredOutcome, writeStoredOutcome } from './outcome-record.ts'
 import { type Outcome, outcomeScript } from './outcome-script.ts'
 import { OutcomeWriter } from './outcome-writer.ts'
@@ -14,6 +16,7 @@ import { RetrySignal, retryWaitMs } from './run-retry.ts'
 import { StartedRun } from './run-start.ts'
 import { takeUp } from './run-take-up.ts'
 import { SUSPECT_AFTER, type SuspectSlot } from './suspect-slot.ts'
+import { workOffWhenFull } from './when-full.ts'
 
 /** How long a message of an unknown form waits for a worker that knows it. */
 const PARK_MS = 60_000
@@ -41,8 +44,12 @@ export interface RunWorkerOptions {
   execute: (run: StartedRun) => Promise<RunEnd>
   /** An attempt is over; `counted` is false when its outcome was refused or could not be written. */
   onEnd: (run: StartedRun, end: RunEnd, counted: boolean) => void
+  /** What becomes of a job's run that an attempt was lost of; asked only when one was. */
+  lossPolicy: (job: string) => OnLost
   /** The locks of these runs are lost: other workers may have them by now. */
   onLost: (runIds: readonly string[]) => void
+  /** So many locks were renewed in one go. */
+  onRenewed: (count: number) => void
   /** A message has a form, or is of a job, that only workers of another version know; it waits for one. */
   onParked: (runId: string, unknown: 'form' | 'job') => void
   onError: (error: Error) => void
@@ -57,45 +64,56 @@ export interface RunWorkerOptions {
  */
 export class RunWorker {
   readonly #options: RunWorkerOptions
-  readonly #worker: Worker<RunMessage>
+  readonly #worker: MessageWorker
   readonly #writer: OutcomeWriter
-  #inHand = 0
+  #taken = 0
 
   constructor(options: RunWorkerOptions) {
     const { redis, prefix, queue, concurrency, lockMs, onError } = options
     this.#options = options
     this.#writer = new OutcomeWriter({ write: outcomeScript(redis, prefix, queue), onError })
     // Two parameters: with a third BullMQ makes an AbortController for every message.
-    this.#worker = new Worker<RunMessage>(
-      queue,
-      (message, token) => this.#count(this.#process(message, token)),
-      {
-        connection: redis,
-        prefix: bullPrefix(prefix, queue),
-        concurrency,
-        lockDuration: lockMs,
-        stalledInterval: Math.max(500, Math.floor(lockMs / 2)),
-        maxStalledCount: Number.MAX_SAFE_INTEGER,
-        removeOnComplete: { count: 0 },
-        runRetryDelay: 1_000,
-        autorun: false,
-        settings: { backoffStrategy: retryWaitMs },
-      },
-    )
+    this.#worker = new MessageWorker(queue, (message, token) => this.#count(message, token), {
+      connection: redis,
+      prefix: bullPrefix(prefix, queue),
+      concurrency,
+      lockDuration: lockMs,
+      stalledInterval: Math.max(500, Math.floor(lockMs / 2)),
+      maxStalledCount: Number.MAX_SAFE_INTEGER,
+      removeOnComplete: { count: 0 },
+      runRetryDelay: 1_000,
+      autorun: false,
+      settings: { backoffStrategy: retryWaitMs },
+    })
+    this.#worker.keepLocks()
     this.#worker.on('error', (error) => {
       if (!error.message.startsWith('could not renew lock')) onError(error)
     })
     this.#worker.on('lockRenewalFailed', (ids) => options.onLost(ids))
+    this.#worker.on('locksRenewed', ({ count }) => options.onRenewed(count))
+  }
+
+  get queue(): string {
+    return this.#options.queue
+  }
+
+  get concurrency(): number {
+    return this.#options.concurrency
   }
 
   /** Runs that were taken and whose outcome is not written yet. */
   get inHand(): number {
-    return this.#inHand
+    return this.#worker.inHand
+  }
+
+  /** How many times a run was taken since the start: it grows as long as the loop that fetches moves. */
+  get taken(): number {
+    return this.#taken
   }
 
   /** Begins to take runs. */
   start(): void {
-    this.#worker.run().catch((error: unknown) => this.#failed(error))
+    this.#run().catch((error: unknown) => this.#failed(error))
   }
 
   /** Takes no more runs for now; at most one that is being fetched still comes. */
@@ -112,16 +130,18 @@ export class RunWorker {
     await this.#worker.close()
   }
 
-  async #count(processing: Promise<void>): Promise<void> {
-    this.#inHand += 1
-    try {
-      await processing
-    } finally {
-      this.#inHand -= 1
-    }
+  async #run(): Promise<void> {
+    await this.#worker.waitUntilReady()
+    workOffWhenFull(this.#options.redis)
+    await this.#worker.run()
   }
 
-  async #process(message: Message<RunMessage>, token = ''): Promise<void> {
+  #count(message: Message<RunMessage>, token = ''): Promise<void> {
+    this.#taken += 1
+    return this.#worker.hold(message.id ?? '', token, this.#process(message, token))
+  }
+
+  async #process(message: Message<RunMessage>, token: string): Promise<void> {
     const { clock, queue, suspects, execute } = this.#options
     if (message.data?.v !== 1) {
       this.#options.onParked(message.id ?? '', 'form')
@@ -151,6 +171,7 @@ export class RunWorker {
       onParked(run.id, 'job')
       return this.#parkRun(message, run, end.delayMs)
     }
+    if (end.kind === 'in-lot') throw new WaitingError()
     if (end.kind === 'lost') {
       onEnd(run, end, false)
       throw new WaitingError()
@@ -164,20 +185,22 @@ export class RunWorker {
 
   /** What has become of earlier attempts; `execute` when another is to be made. */
   async #takeUp(run: StartedRun): Promise<RunEnd | 'finished' | 'execute'> {
-    const { redis, prefix, queue, clock } = this.#options
+    const { redis, prefix, queue, clock, lossPolicy } = this.#options
     let stored: string | null
+    let slot: string | null
     let mark: string | null
     try {
       const message = bullKey(prefix, queue, run.id)
-      ;[stored, mark] = await Promise.all([
-        redis.hget(message, OUTCOME_FIELD),
+      ;[[stored = null, slot = null], mark] = await Promise.all([
+        redis.hmget(message, OUTCOME_FIELD, SLOT_FIELD),
         redis.hget(cancelsKey(prefix, queue), run.id),
       ])
     } catch (error) {
       this.#failed(error)
       return { kind: 'lost' }
     }
-    const next = takeUp(run, readStoredOutcome(stored))
+    run.mayHaveSlot = slot !== null
+    const next = takeUp(run, readStoredOutcome(stored), lossPolicy(run.job))
     if (mark !== null && next.kind !== 'finish') {
       if ('lost' in next) run.lostAttempts = next.lost
       return cancelledEnd(readReason(mark))
@@ -213,7 +236,8 @@ export class RunWorker {
     { delayMs, facts = '', lost = 0 }: { delayMs: number; facts?: string; lost?: number },
   ): Promise<void> {
     const record = { kind: 'parked', attempt: message.attemptsStarted, lost } as const
-    await this.#note({ id: message.id ?? '', token, stored: writeStoredOutcome(record), facts })
+    const stored = writeStoredOutcome(record)
+    await this.#note({ id: message.id ?? '', token, stored, facts, freesSlot: true })
     const dueAtMs = this.#options.clock.now().getTime() + delayMs
     await this.#putBack(() => message.moveToDelayed(dueAtMs, token), new DelayedError())
   }

@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis'
 import { WRITE_DEAD_LETTER } from './dead-letter.ts'
 import { bullKey, companionPrefix, deadKey, outboxKey } from './keys.ts'
+import { LEAVE_SLOT } from './lot-lua.ts'
 import { OUTCOME_FIELD } from './outcome-record.ts'
 import { LEAVE_SCHEDULE } from './unfinished-lua.ts'
 
@@ -21,7 +22,7 @@ export interface Abandoned {
  *   ARGV    per message: id, fact, whose unfinished run it was or '', n, and n fields and values of the dead letter
  *   Returns how many runs were ended as dead.
  */
-const SCRIPT = `${WRITE_DEAD_LETTER}${LEAVE_SCHEDULE}
+const SCRIPT = `${WRITE_DEAD_LETTER}${LEAVE_SCHEDULE}${LEAVE_SLOT}
 local ended, at = 0, 1
 while ARGV[at] do
   local id, owner, n = ARGV[at], ARGV[at + 2], tonumber(ARGV[at + 3])
@@ -35,6 +36,7 @@ while ARGV[at] do
       if owner ~= '' then leaveSchedule(KEYS[3], KEYS[5], owner, id) end
       ended = ended + 1
     end
+    leaveSlot(KEYS[3], KEYS[5], id)
     redis.call('ZREM', KEYS[1], id)
     redis.call('DEL', message, message .. ':lock', message .. ':logs', message .. ':dependencies',
       message .. ':processed', message .. ':failed', message .. ':unsuccessful')

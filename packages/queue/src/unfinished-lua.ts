@@ -8,7 +8,7 @@
  */
 
 /** Beyond every delay that can be asked for; BullMQ's scores (ms * 4096) are exact up to here. */
-const HELD_SCORE = 2 ** 53 - 1
+export const HELD_SCORE = 2 ** 53 - 1
 
 /** Whether a score of BullMQ's `delayed` says that the run is held. */
 export function isHeldScore(score: string | number): boolean {

@@ -1,0 +1,34 @@
+import type { RunMessage } from '@jadwal/domain'
+import { Worker } from 'bullmq'
+
+/**
+ * BullMQ's worker, which knows of each message that it has in hand. BullMQ itself forgets to renew a
+ * lock when a message comes back to the worker that only just let go of it: it drops messages from its
+ * list by their ids, once more after it has fetched the next. So it may drop only those not in hand.
+ */
+export class MessageWorker extends Worker<RunMessage> {
+  readonly #inHand = new Map<string, string>()
+
+  /** Keeps the locks of messages in hand. To be called once, before the worker runs. */
+  keepLocks(): void {
+    const { lockManager } = this
+    const untrack = lockManager.untrackJob.bind(lockManager)
+    lockManager.untrackJob = (id) => {
+      if (!this.#inHand.has(id)) untrack(id)
+    }
+  }
+
+  /** The message is in hand for as long as the promise is pending. `token` is the holder's mark in its lock. */
+  async hold(id: string, token: string, processing: Promise<void>): Promise<void> {
+    this.#inHand.set(id, token)
+    try {
+      await processing
+    } finally {
+      if (this.#inHand.get(id) === token) this.#inHand.delete(id)
+    }
+  }
+
+  get inHand(): number {
+    return this.#inHand.size
+  }
+}
