@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { rateLimitedErrors } from './rate-limited-errors.ts'
+import { rateLimitedErrors, rateLimitedWarnings } from './rate-limited-errors.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -8,7 +8,7 @@ afterEach(() => void vi.useRealTimers())
 function setup() {
   const lines: { msg: string; count?: number }[] = []
   const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) })
-  return { lines, failed: rateLimitedErrors(log, 'redis connection failed') }
+  return { lines, log, failed: rateLimitedErrors(log, 'redis connection failed') }
 }
 
 test('the first error is logged at once, a storm after it as one line each 10 s', () => {
@@ -27,4 +27,15 @@ test('after a quiet time the next error is a first one again', () => {
   vi.advanceTimersByTime(10_000)
   failed(new Error('two'))
   expect(lines).toHaveLength(2)
+})
+
+test('the line of a storm of other warnings has the facts of the last one', () => {
+  const { lines, log } = setup()
+  const warn = rateLimitedWarnings(log, 'request answered with an error')
+  for (const path of ['/first', '/second', '/third']) warn({ path })
+  vi.advanceTimersByTime(10_000)
+  expect(lines).toEqual([
+    expect.objectContaining({ msg: 'request answered with an error', path: '/first' }),
+    expect.objectContaining({ path: '/third', count: 2, withinMs: 10_000 }),
+  ])
 })

@@ -7,24 +7,30 @@ const EACH_MS = 10_000
  * line each 10 s tells how many there were. After 10 quiet seconds the next is a first one again.
  */
 export function rateLimitedErrors(log: Logger, sentence: string): (error: unknown) => void {
+  const warn = rateLimitedWarnings(log, sentence)
+  return (error) => warn({ err: error })
+}
+
+/** The same for whatever else comes in storms; the line of a storm has the facts of its last warning. */
+export function rateLimitedWarnings(log: Logger, sentence: string): (facts: object) => void {
   let timer: NodeJS.Timeout | undefined
   let count = 0
-  let last: unknown
+  let last: object = {}
 
   const report = (): void => {
     timer = undefined
     if (count === 0) return
-    log.warn({ err: last, count, withinMs: EACH_MS }, sentence)
+    log.warn({ ...last, count, withinMs: EACH_MS }, sentence)
     count = 0
     timer = setTimeout(report, EACH_MS).unref()
   }
-  return (error) => {
+  return (facts) => {
     if (timer) {
       count += 1
-      last = error
+      last = facts
       return
     }
-    log.warn({ err: error }, sentence)
+    log.warn(facts, sentence)
     timer = setTimeout(report, EACH_MS).unref()
   }
 }

@@ -1,14 +1,18 @@
 import { randomUUID } from 'node:crypto'
-import type { Logger } from '@jadwal/runtime'
-import type { RequestHandler } from 'express'
+import { type Logger, rateLimitedWarnings } from '@jadwal/runtime'
+import type { Request, RequestHandler, Response } from 'express'
 import { pinoHttp } from 'pino-http'
 
 const HEADER = 'X-Request-Id'
 const QUIET = /^\/(healthz|readyz|metrics|queues)(\/|\?|$)/
 
-/** Gives each request an id, its caller's own when it is fit for a log, and logs how it was answered. */
+/**
+ * Gives each request an id, its caller's own when it is fit for a log, and logs how it was answered. While
+ * Redis or Postgres is away most are answered alike, with 503: they share one line each 10 s.
+ */
 export function requestLog(log: Logger): RequestHandler {
-  return pinoHttp({
+  const unavailable = rateLimitedWarnings(log, 'request answered with an error')
+  return pinoHttp<Request, Response>({
     logger: log,
     genReqId: (req, res) => {
       const given = req.headers[HEADER.toLowerCase()]
@@ -17,7 +21,10 @@ export function requestLog(log: Logger): RequestHandler {
       return id
     },
     customLogLevel: (req, res, error) => {
-      if (res.statusCode === 503) return 'warn'
+      if (res.statusCode === 503) {
+        unavailable({ req: shown(req), res: { status: 503 } })
+        return 'silent'
+      }
       if (error || res.statusCode >= 500) return 'error'
       if (req.method === 'GET' && res.statusCode < 400)
         return QUIET.test(req.url ?? '') ? 'trace' : 'debug'
@@ -37,4 +44,8 @@ export function requestLog(log: Logger): RequestHandler {
     customSuccessMessage: () => 'request answered',
     customErrorMessage: () => 'request answered with an error',
   })
+}
+
+function shown({ id, method, originalUrl, socket }: Request): object {
+  return { id, method, url: originalUrl, from: socket.remoteAddress }
 }
