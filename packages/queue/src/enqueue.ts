@@ -1,65 +1,52 @@
-import {
-  type Clock,
-  newRunId,
-  type RunFact,
-  type RunId,
-  type RunMessage,
-  revision,
-  systemClock,
-} from '@jadwal/domain'
+import { type Clock, type RunId, systemClock } from '@jadwal/domain'
 import type { Queue } from 'bullmq'
-import type { Redis } from 'ioredis'
-import { producerConnection, redisReady } from './connections.ts'
+import { producerConnection } from './connections.ts'
 import { openCorkedRedis } from './corked-redis.ts'
-import { PayloadTooLargeError } from './errors.ts'
-import { bullPrefix, outboxKey } from './keys.ts'
+import { IdempotencyConflictError } from './errors.ts'
+import { bullPrefix } from './keys.ts'
 import { createMemoryGauge, PRODUCERS_STOP_AT } from './memory-watch.ts'
 import { QueueOpener } from './open-queue.ts'
-import { randomFromPool } from './random-pool.ts'
+import { Patience } from './patience.ts'
+import { MAX_PAYLOAD_BYTES } from './payload-limit.ts'
 import { answering, tryLater } from './redis-trouble.ts'
 import { registerQueues } from './registry.ts'
-import { safeJson } from './run-fact.ts'
-import { runMessageOptions } from './run-message.ts'
+import { draftRun, type EnqueueOptions, type RunDraft, type RunRequest } from './run-draft.ts'
+import { checkClaims, ClaimedOtherwise, sendClaimed } from './send-claimed.ts'
+import { batches, sendPlain } from './send-drafts.ts'
 
-export const MAX_PAYLOAD_BYTES = 512 * 1024
-/** Messages, and bytes of payload, in one pipeline. Larger ones keep Redis from answering anybody else. */
-const BATCH = 500
-const BATCH_BYTES = 4 * 1024 * 1024
-/** How long a call waits for the first connection, or for one that is being made again. */
-const READY_WITHIN_MS = 1_000
+/** What may be said of many runs of a job at once. */
+export interface EnqueueManyOptions extends Omit<EnqueueOptions, 'id' | 'idempotencyKey'> {
+  /** One for each payload. */
+  ids?: readonly string[]
+  /** One for each payload. */
+  idempotencyKeys?: readonly string[]
+}
 
-export interface EnqueueOptions {
-  delayMs?: number
-  /** An instant; goes before `delayMs`. */
-  runAt?: Date
-  /** 0 (first, default) … 1000. */
-  priority?: number
-  /** Over the job's own. */
-  attempts?: number
-  /** Over the job's own. */
-  timeoutMs?: number
-  labels?: Record<string, string>
-  /** The run whose handler enqueues. */
-  parentId?: string
+/** A run that is in its queue, or was before. */
+export interface Enqueued {
+  id: RunId
+  /** Its idempotency key, or its id, was there already; it may have ended since. */
+  existing: boolean
 }
 
 export interface Producer {
   /**
-   * Puts one run of a job into its queue. Pass an `id` of your own to be able to repeat a call that
-   * failed with `RedisUnavailableError`: the id is taken once as long as its first message is there. If
-   * that run has ended meanwhile it is executed again; the history keeps one row either way.
+   * Puts one run of a job into its queue. Pass an `id` of your own, or an idempotency key, to be able to
+   * repeat a call that failed with `RedisUnavailableError`: it is the same run, also when that has
+   * ended meanwhile.
    */
-  enqueue(
-    job: { name: string; queue: string },
-    payload: unknown,
-    options?: EnqueueOptions & { id?: RunId },
-  ): Promise<RunId>
-  /** Puts many runs of a job into its queue, in their order. Not atomic: on an error some may be in. */
+  enqueue(job: RunRequest['job'], payload: unknown, options?: EnqueueOptions): Promise<RunId>
+  /**
+   * Puts many runs of a job into its queue, in their order. Not atomic: on an error of Redis some may be in.
+   * None is if an idempotency key or id belongs to a run with another payload.
+   */
   enqueueMany(
-    job: { name: string; queue: string },
+    job: RunRequest['job'],
     payloads: readonly unknown[],
-    options?: EnqueueOptions,
+    options?: EnqueueManyOptions,
   ): Promise<RunId[]>
+  /** Likewise for runs of any jobs, which keep their order within their queue. */
+  send(requests: readonly RunRequest[]): Promise<Enqueued[]>
   close(): Promise<void>
 }
 
@@ -68,53 +55,94 @@ export interface ProducerDeps {
   prefix: string
   onError: (error: Error) => void
   clock?: Clock
+  /** The largest payload, in bytes as JSON; 512 KiB when left out. */
+  maxPayloadBytes?: number | undefined
 }
 
 /**
- * Opens what an app needs to enqueue runs: one connection, made at once, that fails within seconds
- * when Redis is away instead of waiting. Errors: `RedisUnavailableError`, `TryLaterError` (Redis is
- * 70 % full), `PayloadTooLargeError`.
+ * Opens what an app needs to enqueue runs: one connection, made at once, that fails when Redis says
+ * nothing for about a second (see `Patience`). Errors: `RedisUnavailableError`, `TryLaterError` (Redis is
+ * 70 % full), `PayloadTooLargeError`, `IdempotencyConflictError`.
  */
 export function createProducer(deps: ProducerDeps): Producer {
-  const { prefix, clock = systemClock } = deps
-  const redis = openCorkedRedis(producerConnection(deps.url), deps.onError)
+  const { prefix, clock = systemClock, maxPayloadBytes = MAX_PAYLOAD_BYTES } = deps
+  // The patience has its own eye on the time, one for all commands.
+  const { commandTimeout: _, ...connection } = producerConnection(deps.url)
+  const redis = openCorkedRedis(connection, deps.onError)
   // While there is no connection, each call under way waits for it with listeners of its own.
   redis.setMaxListeners(0)
+  const patience = new Patience(redis)
   const memoryUse = createMemoryGauge(redis, clock)
   const opener = new QueueOpener(redis, deps.onError)
   const registered = new Set<string>()
+  const queues = new Map<string, Queue>()
 
   async function queueOf(name: string): Promise<Queue> {
-    if (!registered.has(name)) await registerQueues(redis, prefix, [name])
+    const known = queues.get(name)
+    if (known) return known
+    if (!registered.has(name)) await patience.for(registerQueues(redis, prefix, [name]))
     registered.add(name)
-    return await opener.open(name, { prefix: bullPrefix(prefix, name), skipMetasUpdate: true })
+    const options = { prefix: bullPrefix(prefix, name), skipMetasUpdate: true }
+    const queue = await patience.for(opener.open(name, options))
+    queues.set(name, queue)
+    return queue
   }
 
-  async function enqueueMany(
-    job: { name: string; queue: string },
-    payloads: readonly unknown[],
-    options: EnqueueOptions & { id?: RunId } = {},
-  ): Promise<RunId[]> {
-    const nowMs = clock.now().getTime()
-    const drafts = payloads.map((payload) => draft(payload, options, nowMs))
+  /** After each wait that was given up, nothing more may be sent: the caller was told that it failed. */
+  async function sendAll(drafts: readonly RunDraft[]): Promise<Map<RunDraft, RunId>> {
+    const existing = new Map<RunDraft, RunId>()
     return await answering(async () => {
-      await redisReady(redis, READY_WITHIN_MS)
-      if ((await memoryUse()) >= PRODUCERS_STOP_AT) throw tryLater()
-      const queue = await queueOf(job.queue)
-      for (const batch of batches(drafts)) {
-        await add(queue, job.name, batch)
-        await announceDelayed(redis, outboxKey(prefix, job.queue), { job, runs: batch })
+      await patience.ready()
+      if ((await patience.for(memoryUse())) >= PRODUCERS_STOP_AT) throw tryLater()
+      const pieces = [...batches(drafts)]
+      if (pieces.length > 1 && drafts.some((draft) => draft.claim !== undefined))
+        await patience.for(checkClaims(redis, prefix, drafts))
+      for (const batch of pieces) {
+        const queue = await queueOf(batch[0]?.queue ?? '')
+        if (batch.some((draft) => draft.claim !== undefined)) {
+          const found = await patience.for(sendClaimed(queue, { redis, prefix }, batch))
+          for (const [draft, id] of found) existing.set(draft, id)
+        } else await patience.for(sendPlain(queue, { redis, prefix }, batch))
       }
-      return drafts.map(({ id }) => id)
+      return existing
+    })
+  }
+
+  async function send(requests: readonly RunRequest[]): Promise<Enqueued[]> {
+    const nowMs = clock.now().getTime()
+    const drafts = requests.map((request) => draftRun(request, nowMs, maxPayloadBytes))
+    const existing = await sendAll(drafts).catch((error: unknown) => {
+      throw error instanceof ClaimedOtherwise ? error.toConflict(drafts) : error
+    })
+    return drafts.map((draft) => {
+      const first = existing.get(draft)
+      return { id: first ?? draft.id, existing: first !== undefined }
     })
   }
 
   return {
-    enqueueMany,
-    async enqueue(job, payload, options) {
-      const [id] = await enqueueMany(job, [payload], options)
-      if (id === undefined) throw new Error('one payload in, no id out')
-      return id
+    send,
+    async enqueueMany(job, payloads, { ids, idempotencyKeys, ...options } = {}) {
+      const runs = await send(
+        payloads.map((payload, at) => {
+          const own = {
+            ...options,
+            ...oneOf('id', ids?.[at]),
+            ...oneOf('idempotencyKey', idempotencyKeys?.[at]),
+          }
+          return { job, payload, options: own }
+        }),
+      )
+      return runs.map(({ id }) => id)
+    },
+    async enqueue(job, payload, options = {}) {
+      try {
+        const [run] = await send([{ job, payload, options }])
+        if (run === undefined) throw new Error('one payload in, no id out')
+        return run.id
+      } catch (error) {
+        throw error instanceof IdempotencyConflictError ? error.ofOne() : error
+      }
     },
     async close() {
       await opener.close()
@@ -123,97 +151,6 @@ export function createProducer(deps: ProducerDeps): Producer {
   }
 }
 
-/** The size of a payload as JSON. Throws `PayloadTooLargeError`. */
-export function payloadBytes(payload: unknown): number {
-  const bytes = Buffer.byteLength(JSON.stringify(payload ?? null))
-  if (bytes > MAX_PAYLOAD_BYTES) throw new PayloadTooLargeError(bytes, MAX_PAYLOAD_BYTES)
-  return bytes
-}
-
-type Draft = ReturnType<typeof draft>
-
-function draft(payload: unknown, options: EnqueueOptions & { id?: RunId }, nowMs: number) {
-  const { attempts, timeoutMs, labels, priority, runAt, parentId } = options
-  const bytes = payloadBytes(payload)
-  const delayMs = Math.max(0, runAt ? runAt.getTime() - nowMs : (options.delayMs ?? 0))
-  const message: RunMessage = {
-    v: 1,
-    payload,
-    ...(labels ? { labels } : {}),
-    ...(attempts === undefined ? {} : { attempts }),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(parentId === undefined ? {} : { parentId }),
-  }
-  const bull = runMessageOptions({ enqueuedAtMs: nowMs, delayMs, priority: priority ?? 0 })
-  return {
-    id: options.id ?? newRunId(nowMs, randomFromPool(10)),
-    message,
-    bull,
-    delayMs,
-    priority: priority ?? 0,
-    nowMs,
-    bytes,
-  }
-}
-
-/** Cuts what is to be enqueued into pieces that Redis takes without others having to wait for it. */
-function* batches(drafts: readonly Draft[]): Generator<Draft[]> {
-  let batch: Draft[] = []
-  let bytes = 0
-  for (const each of drafts) {
-    if (batch.length === BATCH || (batch.length > 0 && bytes + each.bytes > BATCH_BYTES)) {
-      yield batch
-      batch = []
-      bytes = 0
-    }
-    batch.push(each)
-    bytes += each.bytes
-  }
-  if (batch.length > 0) yield batch
-}
-
-/** For a single message a pipeline costs four times as much as the command in it. */
-async function add(queue: Queue, name: string, batch: readonly Draft[]): Promise<void> {
-  const messages = batch.map(({ id, message, bull }) => ({
-    name,
-    data: message,
-    opts: { ...bull, jobId: id },
-  }))
-  const [first, second] = messages
-  if (second) await queue.addBulk(messages)
-  else if (first) await queue.add(name, first.data, first.opts)
-}
-
-/**
- * A run that waits for its time has a row from the start. Its message comes first: a run without a
- * row is found when it runs, a row without a run would wait for ever.
- */
-async function announceDelayed(
-  redis: Redis,
-  outbox: string,
-  batch: { job: { name: string; queue: string }; runs: readonly Draft[] },
-): Promise<void> {
-  const { job, runs } = batch
-  const delayed = runs.filter((run) => run.delayMs > 0)
-  if (delayed.length === 0) return
-  const lines = delayed.map(({ id, message, priority, delayMs, nowMs }) => {
-    const fact: RunFact = {
-      kind: 'run',
-      id,
-      revision: revision(0, 'queued'),
-      state: 'queued',
-      job: job.name,
-      queue: job.queue,
-      payload: message.payload,
-      result: null,
-      labels: message.labels ?? null,
-      priority,
-      enqueued_at: new Date(nowMs).toISOString(),
-      run_at: new Date(nowMs + delayMs).toISOString(),
-      parent_id: message.parentId ?? null,
-      attempt: 0,
-    }
-    return safeJson(JSON.stringify(fact))
-  })
-  await redis.xadd(outbox, '*', 'facts', lines.join('\n'))
+function oneOf<K extends string, V>(name: K, value: V | undefined): Partial<Record<K, V>> {
+  return value === undefined ? {} : ({ [name]: value } as Record<K, V>)
 }

@@ -17,9 +17,48 @@ export class PayloadTooLargeError extends Error {
   readonly bytes: number
   readonly limitBytes: number
   constructor(bytes: number, limitBytes: number) {
-    super(`payload: ${bytes} bytes as JSON, at most ${limitBytes} are allowed`)
+    super(
+      `payload: ${bytes} bytes as JSON, at most ${limitBytes} are allowed: send a reference to what is large, or raise the limit (maxPayloadBytes of createClient, JADWAL_MAX_PAYLOAD_BYTES of the services)`,
+    )
     this.bytes = bytes
     this.limitBytes = limitBytes
+  }
+}
+
+/** Where an idempotency key or an id met an earlier run. */
+export interface Conflict {
+  field: 'id' | 'idempotencyKey'
+  value: string
+  /** The position of the run, where several were enqueued at once. */
+  index?: number | undefined
+  /** The first run that was enqueued so. */
+  runId: string
+}
+
+/** The idempotency key or the id belongs to an earlier run, whose job or payload is another one. */
+export class IdempotencyConflictError extends Error implements Conflict {
+  override name = 'IdempotencyConflictError'
+  readonly code = 'IDEMPOTENCY_CONFLICT'
+  readonly field: Conflict['field']
+  readonly value: string
+  readonly index: number | undefined
+  readonly runId: string
+  constructor({ field, value, index, runId }: Conflict) {
+    const place = index === undefined ? field : `${field}s.${index}`
+    const remedy = field === 'id' ? 'make a new one with newRunId()' : 'use another key'
+    super(
+      `${place} (${JSON.stringify(value)}): belongs to run ${runId} with another payload: send the same payload, or ${remedy}`,
+    )
+    this.field = field
+    this.value = value
+    this.index = index
+    this.runId = runId
+  }
+
+  /** The same for a run that was enqueued by itself. */
+  ofOne(): IdempotencyConflictError {
+    const { field, value, runId } = this
+    return new IdempotencyConflictError({ field, value, runId })
   }
 }
 

@@ -8,19 +8,16 @@ import {
 } from '@jadwal/domain'
 import type { Redis } from 'ioredis'
 import { MessageAdder } from './add-messages.ts'
-import { redisReady } from './connections.ts'
-import { payloadBytes } from './enqueue.ts'
 import { bullPrefix } from './keys.ts'
 import { createMemoryGauge, PRODUCERS_STOP_AT } from './memory-watch.ts'
 import { QueueOpener } from './open-queue.ts'
+import { Patience } from './patience.ts'
+import { payloadBytes } from './payload-limit.ts'
 import { randomFromPool } from './random-pool.ts'
 import { answering, tryLater } from './redis-trouble.ts'
 import { registerQueues } from './registry.ts'
 import { scheduledRun } from './scheduled-run.ts'
 import { type AddedRun, addVerdicts, type RunVerdict } from './verdict-script.ts'
-
-/** How long a call waits for a connection that is being made again. */
-const READY_WITHIN_MS = 1_000
 
 export interface TriggerRequest {
   schedule: { id: ScheduleId; name: string }
@@ -51,9 +48,13 @@ export interface TriggerDeps {
   prefix: string
   clock: Clock
   onError: (error: Error) => void
+  /** The largest payload, in bytes as JSON; 512 KiB when left out. */
+  maxPayloadBytes?: number | undefined
 }
 
-export function createTrigger({ redis, prefix, clock, onError }: TriggerDeps): Trigger {
+export function createTrigger(deps: TriggerDeps): Trigger {
+  const { redis, prefix, clock, onError, maxPayloadBytes } = deps
+  const patience = new Patience(redis)
   const memoryUse = createMemoryGauge(redis, clock)
   const opener = new QueueOpener(redis, onError)
   const adder = new MessageAdder(redis)
@@ -61,11 +62,9 @@ export function createTrigger({ redis, prefix, clock, onError }: TriggerDeps): T
   async function add(request: TriggerRequest): Promise<TriggerResult> {
     const { schedule, job, overlap } = request
     const nowMs = clock.now().getTime()
-    await registerQueues(redis, prefix, [job.queue])
-    const queue = await opener.open(job.queue, {
-      prefix: bullPrefix(prefix, job.queue),
-      skipMetasUpdate: true,
-    })
+    await patience.for(registerQueues(redis, prefix, [job.queue]))
+    const bull = { prefix: bullPrefix(prefix, job.queue), skipMetasUpdate: true }
+    const queue = await patience.for(opener.open(job.queue, bull))
     const id = newRunId(nowMs, randomFromPool(10))
     const { message, options, fact } = scheduledRun({
       id,
@@ -87,7 +86,7 @@ export function createTrigger({ redis, prefix, clock, onError }: TriggerDeps): T
       fact,
     }
     addVerdicts(tx, at, { facts: [], runs: [run] })
-    const replies = (await tx.exec()) ?? []
+    const replies = (await patience.for(tx.exec())) ?? []
     for (const [error] of replies) if (error) throw error
     const [verdict] = (replies.at(-1)?.[1] ?? []) as RunVerdict[]
     if (verdict === 1) return { triggered: true, id }
@@ -97,10 +96,10 @@ export function createTrigger({ redis, prefix, clock, onError }: TriggerDeps): T
 
   return {
     async run(request) {
-      payloadBytes(request.payload)
+      payloadBytes(request.payload, maxPayloadBytes)
       return await answering(async () => {
-        await redisReady(redis, READY_WITHIN_MS)
-        if ((await memoryUse()) >= PRODUCERS_STOP_AT) throw tryLater()
+        await patience.ready()
+        if ((await patience.for(memoryUse())) >= PRODUCERS_STOP_AT) throw tryLater()
         return await add(request)
       })
     },

@@ -1,0 +1,13 @@
+import { PayloadTooLargeError } from './errors.ts'
+
+/** The largest payload, in bytes as JSON, unless something else is configured. */
+export const MAX_PAYLOAD_BYTES = 512 * 1024
+/** The least and the most that may be configured. */
+export const PAYLOAD_LIMITS = { min: 1_024, max: 16 * 1024 * 1024 } as const
+
+/** The size of a payload as JSON. Throws `PayloadTooLargeError`. */
+export function payloadBytes(payload: unknown, limitBytes: number = MAX_PAYLOAD_BYTES): number {
+  const bytes = Buffer.byteLength(JSON.stringify(payload ?? null))
+  if (bytes > limitBytes) throw new PayloadTooLargeError(bytes, limitBytes)
+  return bytes
+}
