@@ -21,6 +21,8 @@ export interface Database {
   calendars: CalendarTable
   calendar_revisions: CalendarRevisionTable
   backfills: BackfillTable
+  settled_letters: SettledLetterTable
+  redrives: RedriveTable
 }
 
 /** A pool on the tables, or a transaction in it. */
@@ -193,6 +195,57 @@ interface BackfillTable {
   cleaned_at: Date | null
 }
 export type BackfillRow = Selectable<BackfillTable>
+
+/** What was decided about a dead letter. Written by `recordFacts` alone. */
+interface SettledLetterTable {
+  run_id: string
+  settled_at: Date
+  settled_by: string
+  redriven_as: string | null
+  discard_reason: string | null
+  redrive_id: string | null
+  recorded_at: Generated<Date>
+}
+export type SettledLetterRow = Selectable<SettledLetterTable>
+
+export type RedriveState = 'running' | 'paused' | 'cancelled' | 'stopped' | 'done'
+
+/** Which dead letters a redrive is of; a value that is absent says nothing. */
+export interface RedriveFilter {
+  queue?: string
+  job?: string
+  fingerprint?: string
+  /** When the run died, ISO 8601. From, inclusive; to, exclusive. */
+  from?: string
+  to?: string
+}
+
+/** A redrive of many dead letters, those that died before it was made. */
+interface RedriveTable {
+  id: string
+  state: RedriveState
+  filter: JSONColumnType<RedriveFilter, string, never>
+  /** Runs a second at most; null without a limit. */
+  rate: number | null
+  canary: boolean
+  /** Of a canary: how many of its small steps were begun. */
+  step: Generated<number>
+  /** The letters of those steps. */
+  canary_letters: Generated<string[]>
+  /** How many there were when it was made, as far as recorded. */
+  letters: number
+  /** How many were left since their run could not be made. */
+  refused: Generated<number>
+  /** Why it does not go on by itself, or left some. */
+  problem: string | null
+  /** What stopped a canary: a run of it that died like the one before, and what of. */
+  returned_run: string | null
+  returned_fingerprint: string | null
+  author: string
+  created_at: Date
+  finished_at: Date | null
+}
+export type RedriveRow = Selectable<RedriveTable>
 
 /** One row: grows with each change of any schedule. */
 interface ScheduleRevisionTable {

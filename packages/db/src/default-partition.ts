@@ -36,6 +36,22 @@ export async function deleteOldFromDefault(db: Kysely<Database>, borderMs: numbe
   )
 }
 
+/** Deletes what was decided about dead runs whose ids are older than `borderMs` and that are in no table any more. */
+export async function deleteOldSettled(db: Kysely<Database>, borderMs: number): Promise<void> {
+  const settled = sql.table('settled_letters')
+  await inBatches(
+    db,
+    sql`
+      WITH gone AS (
+        DELETE FROM ${settled} WHERE ctid = ANY (ARRAY(
+          SELECT s.ctid FROM ${settled} AS s WHERE s.run_id < ${firstUuidAt(borderMs)}
+            AND NOT EXISTS (SELECT FROM ${sql.table('runs')} AS r WHERE r.id = s.run_id)
+          LIMIT ${BATCH}))
+        RETURNING 1
+      ) SELECT count(*) AS deleted FROM gone`,
+  )
+}
+
 /** Repeats a statement until it deletes less than a batch. */
 async function inBatches(db: Kysely<Database>, statement: RawBuilder<unknown>): Promise<void> {
   const typed = statement as RawBuilder<{ deleted: number }>

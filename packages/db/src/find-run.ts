@@ -1,16 +1,22 @@
 import type { Kysely } from 'kysely'
-import type { AttemptRow, Database, RunRow } from './database.ts'
+import type { AttemptRow, Database, RunRow, SettledLetterRow } from './database.ts'
+import { findSettled } from './settled-letters.ts'
 
 export interface RecordedRun {
   run: RunRow
   /** Oldest first. See `runView` for the attempt that is in none of them. */
   attempts: AttemptRow[]
+  /** Of a dead run: what was decided about it. */
+  settled?: SettledLetterRow
 }
 
 /** A run and its attempts; undefined when Postgres has not heard of it. Served by the primary keys. */
 export async function findRun(db: Kysely<Database>, id: string): Promise<RecordedRun | undefined> {
   const run = await db.selectFrom('runs').selectAll().where('id', '=', id).executeTakeFirst()
-  return run && { run, attempts: await listAttempts(db, [id]) }
+  if (!run) return undefined
+  const attempts = await listAttempts(db, [id])
+  const [settled] = run.state === 'dead' ? await findSettled(db, [id]) : []
+  return { run, attempts, ...(settled ? { settled } : {}) }
 }
 
 /** The recorded attempts of runs, by run and number. Served by attempts_pkey. */

@@ -12,6 +12,31 @@ export {
   recordBackfillProgress,
 } from './backfills.ts'
 export { BadCursorError } from './cursor.ts'
+export { type DeadLetterGroup, listDeadLetterGroups } from './dead-letter-groups.ts'
+export {
+  countDeadLetters,
+  type DeadLetterFilters,
+  findLetters,
+  type LetterPosition,
+  listDeadLetters,
+  listUnsettledLetters,
+  type Settled,
+  whichRunsExist,
+} from './dead-letters.ts'
+export {
+  beginCanaryStep,
+  changeRedriveState,
+  countRedriven,
+  findRedrive,
+  findReturned,
+  insertRedrive,
+  listRedrives,
+  listRunningRedrives,
+  notEnded,
+  noteRedrive,
+  type ReturnedRun,
+  stopRedrive,
+} from './redrives.ts'
 export type {
   AttemptRow,
   BackfillRow,
@@ -19,9 +44,12 @@ export type {
   Database,
   Db,
   LeaderTermRow,
+  RedriveFilter,
+  RedriveRow,
   RunRow,
   SchedulePauseRow,
   ScheduleSource,
+  SettledLetterRow,
 } from './database.ts'
 export { hasSchedules } from './has-schedules.ts'
 export { findHistoryStart } from './find-history-start.ts'
@@ -44,6 +72,7 @@ export { listPausesAfter, listScheduleRules, type ScheduleRule } from './list-sc
 export { listTerms } from './list-terms.ts'
 export { type LedgerRow, listTickRows } from './list-tick-rows.ts'
 export { findVersion, listVersions, type RecordedVersion } from './list-versions.ts'
+export { countFailedAttempts } from './count-failed-attempts.ts'
 export { listUnfinishedRuns } from './list-unfinished-runs.ts'
 export { listVersionRules } from './list-version-rules.ts'
 export {
@@ -86,5 +115,6 @@ export {
   type VersionContent,
 } from './schedule-change.ts'
 export { SchedulesBusyError } from './schedule-lock.ts'
+export { findSettled } from './settled-letters.ts'
 export { stillUnfinished } from './still-unfinished.ts'
 export { readClock } from './read-clock.ts'

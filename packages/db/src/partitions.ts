@@ -1,7 +1,7 @@
 import { DAY, firstUuidAt } from '@jadwal/domain'
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import type { Database } from './database.ts'
-import { deleteOldFromDefault } from './default-partition.ts'
+import { deleteOldFromDefault, deleteOldSettled } from './default-partition.ts'
 import { schemaOf } from './schema-plugin.ts'
 
 /** The tables that are partitioned by day, and the column whose UUIDv7 tells the day. */
@@ -37,8 +37,8 @@ export async function ensurePartitions(
 }
 
 /**
- * Drops the days that ended more than `retentionDays` before `now`. Their runs that are not finished
- * live on in the default partition, with their attempts; what finished there longer ago than
+ * Drops the days that ended more than `retentionDays` before `now`. Their runs that are not finished,
+ * or that were redriven and finished later than that, live on in the default partition, with their attempts; what finished there longer ago than
  * `retentionDays` is deleted. A day with too many unfinished runs to be moved at one go stays whole
  * until they are fewer. Returns the names of what it dropped.
  */
@@ -52,9 +52,10 @@ export async function dropPartitions(
   const days = new Set(existing.flatMap((name) => partitionStart(name) ?? []))
   const dropped: string[] = []
   for (const startMs of days) {
-    if (startMs + DAY <= borderMs) dropped.push(...(await dropDay(db, startMs)))
+    if (startMs + DAY <= borderMs) dropped.push(...(await dropDay(db, startMs, borderMs)))
   }
   await deleteOldFromDefault(db, borderMs)
+  await deleteOldSettled(db, borderMs)
   return dropped
 }
 
@@ -63,7 +64,7 @@ export async function dropPartitions(
  * The default partition takes a row only when no other partition is for it, so the move is after
  * the detaching, and others wait for both.
  */
-function dropDay(db: Kysely<Database>, startMs: number): Promise<string[]> {
+function dropDay(db: Kysely<Database>, startMs: number, borderMs: number): Promise<string[]> {
   return db.transaction().execute(async (tx) => {
     await lockPartitions(tx)
     await waitBriefly(tx)
@@ -74,10 +75,10 @@ function dropDay(db: Kysely<Database>, startMs: number): Promise<string[]> {
       }),
     )
     if (runs !== undefined) {
-      if (await isTooMuchToMove(tx, runs)) return []
+      if (await isTooMuchToMove(tx, runs, borderMs)) return []
       const day = await detach(tx, 'runs', runs)
       await sql`INSERT INTO ${sql.table('runs_default')}
-        SELECT * FROM ${day} WHERE finished_at IS NULL`.execute(tx)
+        SELECT * FROM ${day} WHERE ${livesOn(borderMs)}`.execute(tx)
       await sql`DROP TABLE ${day}`.execute(tx)
     }
     if (attempts !== undefined) {
@@ -102,10 +103,19 @@ async function detach(
   return day
 }
 
-async function isTooMuchToMove(tx: Transaction<Database>, runs: string): Promise<boolean> {
+/** The id of a redriven run has the time of the dead one, maybe long before its own end. */
+function livesOn(borderMs: number): RawBuilder<unknown> {
+  return sql`(finished_at IS NULL OR (redrive_of IS NOT NULL AND finished_at >= ${new Date(borderMs)}))`
+}
+
+async function isTooMuchToMove(
+  tx: Transaction<Database>,
+  runs: string,
+  borderMs: number,
+): Promise<boolean> {
   const { rows } = await sql<{ count: number; bytes: number }>`
     SELECT count(*) AS count, coalesce(sum(pg_column_size(payload)), 0)::bigint AS bytes
-    FROM (SELECT payload FROM ${sql.table(runs)} WHERE finished_at IS NULL
+    FROM (SELECT payload FROM ${sql.table(runs)} WHERE ${livesOn(borderMs)}
       LIMIT ${MOST_MOVED + 1}) AS unfinished`.execute(tx)
   const { count = 0, bytes = 0 } = rows[0] ?? {}
   return count > MOST_MOVED || bytes > MOST_MOVED_BYTES

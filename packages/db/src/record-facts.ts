@@ -6,6 +6,7 @@ export interface RecordedFacts {
   runs: number
   attempts: number
   terms: number
+  letters: number
 }
 
 /** The columns of a fact. Those of `runs` first; a fact's keys are its columns. */
@@ -46,6 +47,7 @@ const OTHER_COLUMNS = {
   attempt_state: 'text',
   attempt_finished_at: 'timestamptz',
   log: 'jsonb',
+  letter: 'jsonb',
   instance: 'text',
   from_at: 'timestamptz',
   until_at: 'timestamptz',
@@ -69,12 +71,14 @@ export async function recordFacts(
     WITH fact AS MATERIALIZED (SELECT * FROM json_to_recordset(${facts}::json) AS fact(${FACT_FORM})),
     changed_run AS (${upsertRuns()}),
     changed_attempt AS (${upsertAttempts()}),
-    changed_term AS (${upsertTerms()})
+    changed_term AS (${upsertTerms()}),
+    changed_letter AS (${insertLetters()})
     SELECT
       (SELECT count(*) FROM changed_run) AS "runs",
       (SELECT count(*) FROM changed_attempt) AS "attempts",
-      (SELECT count(*) FROM changed_term) AS "terms"`.execute(db)
-  return rows[0] ?? { runs: 0, attempts: 0, terms: 0 }
+      (SELECT count(*) FROM changed_term) AS "terms",
+      (SELECT count(*) FROM changed_letter) AS "letters"`.execute(db)
+  return rows[0] ?? { runs: 0, attempts: 0, terms: 0, letters: 0 }
 }
 
 // A jsonb column in the record form costs twice as much as a json one that is cast afterwards.
@@ -107,7 +111,7 @@ function upsertRuns(): RawBuilder<unknown> {
   return sql`
     INSERT INTO ${sql.table('runs')} AS r (${RUN_LIST})
     SELECT DISTINCT ON (id) ${RUN_VALUES} FROM fact
-    WHERE kind IS DISTINCT FROM 'attempt' AND kind IS DISTINCT FROM 'term'
+    WHERE kind IS NULL OR kind NOT IN ('attempt', 'term', 'letter')
     ORDER BY id, revision DESC
     ON CONFLICT (id) DO UPDATE SET ${RUN_UPDATE}, recorded_at = now()
     WHERE r.revision < excluded.revision
@@ -169,5 +173,18 @@ function upsertTerms(): RawBuilder<unknown> {
     ON CONFLICT (term) DO UPDATE SET until_at = excluded.until_at, reason = excluded.reason
     WHERE (t.until_at IS NULL AND excluded.until_at IS NOT NULL)
       OR (t.reason = 'expired' AND excluded.reason <> 'expired')
+    RETURNING 1`
+}
+
+/** What was decided first about a dead letter holds. */
+function insertLetters(): RawBuilder<unknown> {
+  return sql`
+    INSERT INTO ${sql.table('settled_letters')}
+      (run_id, settled_at, settled_by, redriven_as, discard_reason, redrive_id)
+    SELECT DISTINCT ON (id) id, (letter ->> 'at')::timestamptz, letter ->> 'by',
+      (letter ->> 'redrivenAs')::uuid, letter ->> 'reason', (letter ->> 'redrive')::uuid
+    FROM fact WHERE kind = 'letter'
+    ORDER BY id, (letter ->> 'at')::timestamptz
+    ON CONFLICT (run_id) DO NOTHING
     RETURNING 1`
 }

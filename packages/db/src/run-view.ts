@@ -1,5 +1,5 @@
 import type { AttemptState, LogLine, RunError, RunReason, RunState } from '@jadwal/domain'
-import type { AttemptRow, RunRow } from './database.ts'
+import type { AttemptRow, RunRow, SettledLetterRow } from './database.ts'
 
 /** A run as the api shows it. Times are ISO 8601 in UTC; what is absent is not there. */
 export interface RunView {
@@ -30,6 +30,9 @@ export interface RunView {
   concurrencyKey?: string
   /** Of a dead run: the same for all that died of the same cause. */
   fingerprint?: string
+  /** Of a dead run: the run that was made of it. */
+  redrivenAs?: string
+  discarded?: Discarded
   labels?: Record<string, string>
   priority: number
   enqueuedAt: string
@@ -38,6 +41,13 @@ export interface RunView {
   startedAt?: string
   finishedAt?: string
   attempts: AttemptView[]
+}
+
+/** How a dead letter was settled without a new run. */
+export interface Discarded {
+  at: string
+  by: string
+  reason: string
 }
 
 export interface AttemptView {
@@ -51,8 +61,12 @@ export interface AttemptView {
   log?: LogLine[]
 }
 
-/** A run with its attempts, from their rows. */
-export function runView(run: RunRow, attempts: readonly AttemptRow[]): RunView {
+/** A run with its attempts, and what was decided about it when it is dead, from their rows. */
+export function runView(
+  run: RunRow,
+  attempts: readonly AttemptRow[],
+  settled?: Omit<SettledLetterRow, 'run_id' | 'redrive_id' | 'recorded_at'>,
+): RunView {
   return {
     id: run.id,
     job: run.job,
@@ -80,12 +94,20 @@ export function runView(run: RunRow, attempts: readonly AttemptRow[]): RunView {
       idempotencyKey: run.idempotency_key,
       concurrencyKey: run.concurrency_key,
       fingerprint: run.fingerprint,
+      redrivenAs: settled?.redriven_as,
+      discarded: discarded(settled),
       labels: run.labels,
       runAt: iso(run.run_at),
       startedAt: iso(run.started_at),
       finishedAt: iso(run.finished_at),
     }),
   }
+}
+
+function discarded(settled: Parameters<typeof runView>[2]): Discarded | null {
+  if (!settled || settled.discard_reason === null) return null
+  const { settled_at, settled_by: by, discard_reason: reason } = settled
+  return { at: settled_at.toISOString(), by, reason }
 }
 
 function attemptViews(run: RunRow, rows: readonly AttemptRow[]): AttemptView[] {

@@ -42,7 +42,12 @@ test('rows without a day go to the default partition and move when their day is 
   await ensurePartitions(db, { now: NOON, daysAhead: 0 })
   expect(await dayOf(id, db)).toEqual(['jadwal.attempts_20260901', 'jadwal.runs_20260901'])
   expect(await dayOf(other, db)).toEqual(['jadwal.attempts_default', 'jadwal.runs_default'])
-  expect(await recordFacts(db, lines(...facts))).toEqual({ runs: 0, attempts: 0, terms: 0 })
+  expect(await recordFacts(db, lines(...facts))).toEqual({
+    runs: 0,
+    attempts: 0,
+    terms: 0,
+    letters: 0,
+  })
 })
 
 test('recording goes on while days are made', async () => {

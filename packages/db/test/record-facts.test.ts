@@ -29,7 +29,12 @@ test('a plain run is one row, and its only attempt is told by it', async () => {
     result: { sent: true },
     labels: { team: 'billing' },
   })
-  expect(await recordFacts(database.db, lines(fact))).toEqual({ runs: 1, attempts: 0, terms: 0 })
+  expect(await recordFacts(database.db, lines(fact))).toEqual({
+    runs: 1,
+    attempts: 0,
+    terms: 0,
+    letters: 0,
+  })
   expect(await view(id)).toEqual({
     id,
     job: 'email.send',
@@ -53,16 +58,22 @@ test('recording a fact again changes nothing and counts nothing', async () => {
     runFact({ state: 'dead', reason: 'failed', attempt: 3, attempt_state: 'failed' }),
     termFact({ term: 1 }),
   )
-  expect(await recordFacts(database.db, facts)).toEqual({ runs: 1, attempts: 1, terms: 1 })
+  expect(await recordFacts(database.db, facts)).toEqual({
+    runs: 1,
+    attempts: 1,
+    terms: 1,
+    letters: 0,
+  })
   expect(await recordFacts(database.db, [...facts, ...facts])).toEqual({
     runs: 0,
     attempts: 0,
     terms: 0,
+    letters: 0,
   })
 })
 
 test('nothing to record is no error', async () => {
-  expect(await recordFacts(database.db, [])).toEqual({ runs: 0, attempts: 0, terms: 0 })
+  expect(await recordFacts(database.db, [])).toEqual({ runs: 0, attempts: 0, terms: 0, letters: 0 })
 })
 
 /** Every fact of the life of one run, in the order in which they happened. */

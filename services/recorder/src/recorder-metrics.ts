@@ -10,7 +10,7 @@ export class RecorderMetrics {
     const registers = [registry]
     this.#recorded = new Counter({
       name: 'jadwal_recorded_facts_total',
-      help: 'Rows of the history that facts made or changed, by kind: run, attempt, term',
+      help: 'Rows of the history that facts made or changed, by kind: run, attempt, term, letter',
       labelNames: ['kind'],
       registers,
     })
@@ -24,13 +24,14 @@ export class RecorderMetrics {
       help: 'Age of the oldest entry of any outbox that is not recorded; 0 when there is none',
       registers,
     })
-    this.recorded({ runs: 0, attempts: 0, terms: 0 })
+    this.recorded({ runs: 0, attempts: 0, terms: 0, letters: 0 })
   }
 
-  recorded({ runs, attempts, terms }: RecordedFacts): void {
+  recorded({ runs, attempts, terms, letters }: RecordedFacts): void {
     this.#recorded.inc({ kind: 'run' }, runs)
     this.#recorded.inc({ kind: 'attempt' }, attempts)
     this.#recorded.inc({ kind: 'term' }, terms)
+    this.#recorded.inc({ kind: 'letter' }, letters)
   }
 
   rejected(): void {

@@ -8,6 +8,9 @@ import { indexLateTicks } from './20261130T1520Z-index-late-ticks.ts'
 import { indexBackfilledRuns } from './20261130T1530Z-index-backfilled-runs.ts'
 import { completeRuns } from './20261130T1700Z-complete-runs.ts'
 import { indexChildren } from './20261130T1710Z-index-children.ts'
+import { settleDeadLetters } from './20261130T1800Z-settle-dead-letters.ts'
+import { indexDeadRuns } from './20261130T1810Z-index-dead-runs.ts'
+import { indexFingerprints } from './20261130T1820Z-index-fingerprints.ts'
 
 /**
  * One line a migration, oldest first, each in a transaction of its own: what locks a large table is not
@@ -23,4 +26,7 @@ export const migrations: Record<string, Migration> = {
   '20261130T1530Z-index-backfilled-runs': indexBackfilledRuns,
   '20261130T1700Z-complete-runs': completeRuns,
   '20261130T1710Z-index-children': indexChildren,
+  '20261130T1800Z-settle-dead-letters': settleDeadLetters,
+  '20261130T1810Z-index-dead-runs': indexDeadRuns,
+  '20261130T1820Z-index-fingerprints': indexFingerprints,
 }

@@ -1,0 +1,145 @@
+import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
+import { sql } from 'kysely'
+import { decodeCursor, encodeCursor } from './cursor.ts'
+import type { Database, Db, RunRow, SettledLetterRow } from './database.ts'
+import { listAttempts, type RecordedRun } from './find-run.ts'
+import { type Page, pageLimit, type PageRequest } from './page.ts'
+import { findSettled } from './settled-letters.ts'
+
+export interface DeadLetterFilters {
+  queue?: string
+  job?: string
+  fingerprint?: string
+  /** When the run died. From, inclusive. */
+  from?: Date
+  /** To, exclusive. */
+  to?: Date
+}
+
+/** Whether a letter has been redriven or discarded. */
+export type Settled = 'yes' | 'no' | 'any'
+
+const CURSOR = /^\d{1,16}\|[0-9a-f-]{36}$/
+
+/** Dead runs, latest death first. Served by runs_dead_idx and runs_fingerprint_idx. Throws BadCursorError. */
+export async function listDeadLetters(
+  db: Db,
+  filters: DeadLetterFilters & { settled: Settled },
+  page: PageRequest,
+): Promise<Page<RecordedRun>> {
+  const limit = pageLimit(page)
+  let query = db
+    .selectFrom('runs')
+    .selectAll()
+    .where((eb) => eb.and(conditions(eb, filters)))
+    .orderBy('finished_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+  if (page.cursor !== undefined) {
+    const [ms, id = ''] = decodeCursor(page.cursor, CURSOR).split('|')
+    query = query.where((eb) =>
+      eb(eb.refTuple('finished_at', 'id'), '<', eb.tuple(new Date(Number(ms)), id)),
+    )
+  }
+  const rows = await query.execute()
+  const items = rows.slice(0, limit)
+  const last = items.at(-1)
+  const more = last && rows.length > limit
+  return {
+    items: await withRest(db, items),
+    nextCursor: more ? encodeCursor(`${last.finished_at?.getTime() ?? 0}|${last.id}`) : null,
+  }
+}
+
+/** How many dead letters nobody has settled. Served as listDeadLetters(). */
+export async function countDeadLetters(db: Db, filters: DeadLetterFilters): Promise<number> {
+  const { count } = await db
+    .selectFrom('runs')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where((eb) => eb.and(conditions(eb, { ...filters, settled: 'no' })))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Where a walk through letters is. */
+export interface LetterPosition {
+  finished_at: Date
+  id: string
+}
+
+/** Letters that nobody has settled, oldest death first, after a position when given. Served as listDeadLetters(). */
+export async function listUnsettledLetters(
+  db: Db,
+  filters: DeadLetterFilters,
+  { after, limit }: { after?: LetterPosition | undefined; limit: number },
+): Promise<RunRow[]> {
+  let query = db
+    .selectFrom('runs')
+    .selectAll()
+    .where((eb) => eb.and(conditions(eb, { ...filters, settled: 'no' })))
+    .orderBy('finished_at')
+    .orderBy('id')
+    .limit(limit)
+  if (after !== undefined)
+    query = query.where((eb) =>
+      eb(eb.refTuple('finished_at', 'id'), '>', eb.tuple(after.finished_at, after.id)),
+    )
+  return query.execute()
+}
+
+/** What Postgres knows of runs by their ids, as dead letters. Served by the primary keys. */
+export async function findLetters(
+  db: Db,
+  ids: readonly string[],
+): Promise<Map<string, { run?: RunRow; settled?: SettledLetterRow }>> {
+  const found = new Map<string, { run?: RunRow; settled?: SettledLetterRow }>()
+  if (ids.length === 0) return found
+  const wanted = sql<boolean>`id = ANY (${[...ids]}::uuid[])`
+  for (const run of await db.selectFrom('runs').selectAll().where(wanted).execute())
+    found.set(run.id, { run })
+  for (const settled of await findSettled(db, ids))
+    found.set(settled.run_id, { ...found.get(settled.run_id), settled })
+  return found
+}
+
+/** Those of the ids that have a row. Served by runs_pkey. */
+export async function whichRunsExist(db: Db, ids: readonly string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set()
+  const rows = await db
+    .selectFrom('runs')
+    .select('id')
+    .where(sql<boolean>`id = ANY (${[...ids]}::uuid[])`)
+    .execute()
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Of the table `runs`. */
+export function conditions(
+  eb: ExpressionBuilder<Database, 'runs'>,
+  filters: DeadLetterFilters & { settled: Settled },
+): Expression<SqlBool>[] {
+  const { queue, job, fingerprint, from, to, settled } = filters
+  const all: Expression<SqlBool>[] = [eb('state', '=', sql.lit('dead'))]
+  if (queue !== undefined) all.push(eb('queue', '=', queue))
+  if (job !== undefined) all.push(eb('job', '=', job))
+  if (fingerprint !== undefined) all.push(eb('fingerprint', '=', fingerprint))
+  if (from !== undefined) all.push(eb('finished_at', '>=', from))
+  if (to !== undefined) all.push(eb('finished_at', '<', to))
+  const decision = eb.exists(
+    eb.selectFrom('settled_letters').select('run_id').whereRef('run_id', '=', 'runs.id'),
+  )
+  if (settled !== 'any') all.push(settled === 'yes' ? decision : eb.not(decision))
+  return all
+}
+
+async function withRest(db: Db, runs: RunRow[]): Promise<RecordedRun[]> {
+  const ids = runs.map(({ id }) => id)
+  const byRun = new Map<string, RecordedRun>(runs.map((run) => [run.id, { run, attempts: [] }]))
+  for (const attempt of await listAttempts(db, ids))
+    byRun.get(attempt.run_id)?.attempts.push(attempt)
+  for (const settled of await findSettled(db, ids)) {
+    const recorded = byRun.get(settled.run_id)
+    if (recorded) recorded.settled = settled
+  }
+  return [...byRun.values()]
+}

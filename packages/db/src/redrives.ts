@@ -1,0 +1,186 @@
+import type { RunState } from '@jadwal/domain'
+import { type Insertable, sql } from 'kysely'
+import { decodeCursor, encodeCursor } from './cursor.ts'
+import type { Database, Db, RedriveRow, RedriveState } from './database.ts'
+import { type Page, pageLimit, type PageRequest } from './page.ts'
+
+const CURSOR = /^\d{1,16}\|[0-9a-f-]{36}$/
+
+export async function insertRedrive(
+  db: Db,
+  redrive: Insertable<Database['redrives']>,
+): Promise<void> {
+  await db.insertInto('redrives').values(redrive).execute()
+}
+
+/** Redrives, latest first. Served by redrives_created_idx. Throws BadCursorError. */
+export async function listRedrives(db: Db, page: PageRequest): Promise<Page<RedriveRow>> {
+  const limit = pageLimit(page)
+  let query = db
+    .selectFrom('redrives')
+    .selectAll()
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+  if (page.cursor !== undefined) {
+    const [ms, id = ''] = decodeCursor(page.cursor, CURSOR).split('|')
+    query = query.where((eb) =>
+      eb(eb.refTuple('created_at', 'id'), '<', eb.tuple(new Date(Number(ms)), id)),
+    )
+  }
+  const rows = await query.execute()
+  const items = rows.slice(0, limit)
+  const last = items.at(-1)
+  const more = last && rows.length > limit
+  return {
+    items,
+    nextCursor: more ? encodeCursor(`${last.created_at.getTime()}|${last.id}`) : null,
+  }
+}
+
+export async function findRedrive(db: Db, id: string): Promise<RedriveRow | undefined> {
+  return db.selectFrom('redrives').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/** Those that the leader is to carry out, oldest first. Served by redrives_running_idx. */
+export async function listRunningRedrives(db: Db): Promise<RedriveRow[]> {
+  return db
+    .selectFrom('redrives')
+    .selectAll()
+    .where('state', '=', sql.lit('running'))
+    .orderBy('created_at')
+    .execute()
+}
+
+/** How many letters a redrive has settled, and how many of its runs are in which state, as far as recorded. */
+export async function countRedriven(
+  db: Db,
+  id: string,
+): Promise<{ redriven: number; runs: Partial<Record<RunState, number>> }> {
+  const rows = await db
+    .selectFrom('settled_letters as s')
+    .leftJoin('runs as r', 'r.id', 's.redriven_as')
+    .select((eb) => [
+      eb.fn.coalesce('r.state', sql.lit<RunState>('queued')).as('state'),
+      eb.fn.countAll<number>().as('count'),
+    ])
+    .where('s.redrive_id', '=', id)
+    .groupBy(sql`1`)
+    .execute()
+  const redriven = rows.reduce((sum, { count }) => sum + count, 0)
+  return { redriven, runs: Object.fromEntries(rows.map((row) => [row.state, row.count])) }
+}
+
+/** Goes from one of the states given to another. False when it is in none of them. */
+export async function changeRedriveState(
+  db: Db,
+  id: string,
+  change: {
+    from: readonly RedriveState[]
+    to: Exclude<RedriveState, 'stopped'>
+    at: Date
+  },
+): Promise<boolean> {
+  const { from, to, at } = change
+  const ended = to === 'cancelled' || to === 'done'
+  const result = await db
+    .updateTable('redrives')
+    .set({ state: to, finished_at: ended ? at : null })
+    .where('id', '=', id)
+    .where('state', 'in', from)
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
+}
+
+/** A run of a canary died like the one before it. */
+export async function stopRedrive(
+  db: Db,
+  id: string,
+  { run, fingerprint, at }: { run: string; fingerprint: string | null; at: Date },
+): Promise<boolean> {
+  const result = await db
+    .updateTable('redrives')
+    .set({
+      state: 'stopped',
+      finished_at: at,
+      returned_run: run,
+      returned_fingerprint: fingerprint,
+    })
+    .where('id', '=', id)
+    .where('state', 'in', ['running', 'paused'])
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
+}
+
+/**
+ * Begins a step of a canary with these letters, before any of them is redriven, so that whoever leads
+ * goes on with the same. False when somebody else has begun it, or the redrive no longer runs.
+ */
+export async function beginCanaryStep(
+  db: Db,
+  id: string,
+  { step, letters }: { step: number; letters: readonly string[] },
+): Promise<boolean> {
+  const result = await db
+    .updateTable('redrives')
+    .set({ step, canary_letters: [...letters] })
+    .where('id', '=', id)
+    .where('step', '=', step - 1)
+    .where('state', '=', 'running')
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
+}
+
+/** Writes what is in the way of a redrive, for people. */
+export async function noteRedrive(
+  db: Db,
+  id: string,
+  note: Pick<RedriveRow, 'refused' | 'problem'>,
+): Promise<void> {
+  await db.updateTable('redrives').set(note).where('id', '=', id).execute()
+}
+
+export interface ReturnedRun {
+  run: string
+  fingerprint: string | null
+}
+
+/**
+ * A run of a redrive that died of what its dead letter had died of; also where that is not known.
+ * Served by runs_dead_idx: looks at what has died since the redrive was made.
+ */
+export async function findReturned(
+  db: Db,
+  redrive: Pick<RedriveRow, 'id' | 'created_at'>,
+): Promise<ReturnedRun | undefined> {
+  return db
+    .selectFrom('runs as r')
+    .innerJoin('settled_letters as s', 's.run_id', 'r.redrive_of')
+    .innerJoin('runs as before', 'before.id', 's.run_id')
+    .select(['r.id as run', 'r.fingerprint'])
+    .where('r.state', '=', sql.lit('dead'))
+    .where('r.finished_at', '>=', redrive.created_at)
+    .where('s.redrive_id', '=', redrive.id)
+    .whereRef('s.redriven_as', '=', 'r.id')
+    .where((eb) =>
+      eb.or([
+        eb('before.fingerprint', 'is', null),
+        eb('before.fingerprint', '=', eb.ref('r.fingerprint')),
+      ]),
+    )
+    .limit(1)
+    .executeTakeFirst()
+}
+
+/** Those of the runs that Postgres has not heard of the end of. Served by runs_pkey. */
+export async function notEnded(db: Db, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return []
+  const rows = await db
+    .selectFrom('runs')
+    .select('id')
+    .where(sql<boolean>`id = ANY (${[...ids]}::uuid[])`)
+    .where('finished_at', 'is not', null)
+    .execute()
+  const ended = new Set(rows.map(({ id }) => id))
+  return ids.filter((id) => !ended.has(id))
+}
