@@ -6,8 +6,11 @@ const KEPT = 10_000
 
 /** Something that people may want to be told of. */
 export interface JadwalEvent {
-  /** `tick.late`: a tick had not succeeded by the time that its schedule gives it. */
-  type: 'tick.late'
+  /**
+   * `tick.late`: a tick had not succeeded by the time that its schedule gives it. `fuse.opened`,
+   * `fuse.closed`: runs of a job are parked because too many failed, and made again.
+   */
+  type: 'tick.late' | 'fuse.opened' | 'fuse.closed'
   /** ISO 8601. */
   at: string
   data: Record<string, unknown>

@@ -60,6 +60,11 @@ export function lotsKey(prefix: string, queue: string): string {
   return `${companionPrefix(prefix, queue)}lots`
 }
 
+/** STRING with PX: set by the worker that has just tended the lots. */
+export function lotsTendedKey(prefix: string, queue: string): string {
+  return `${companionPrefix(prefix, queue)}lots-tended`
+}
+
 /** HASH run id → why it is to be cancelled (a RunReason). Written before anything is done about it. */
 export function cancelsKey(prefix: string, queue: string): string {
   return `${companionPrefix(prefix, queue)}cancels`
@@ -132,6 +137,11 @@ export function fusesKey(prefix: string, queue: string): string {
 /** LIST of changes of fuses, as JSON, of which no event was raised yet. */
 export function fuseNewsKey(prefix: string, queue: string): string {
   return `${companionPrefix(prefix, queue)}fuse-news`
+}
+
+/** The lot in which the runs of a job wait while its fuse is not closed. */
+export function fuseLot(job: string): string {
+  return `fuse:${job}`
 }
 
 /** PUBSUB: the name of a job whose fuse has opened or closed. */
