@@ -1,6 +1,7 @@
 import { revision, type RunFact, type RunReason } from '@jadwal/domain'
 import type { Redis } from 'ioredis'
 import { readMessage } from './find-run.ts'
+import { TELL_END } from './follow-lua.ts'
 import { bullKey, cancelChannel, cancelsKey, companionPrefix, outboxKey } from './keys.ts'
 import { LEAVE_SLOT } from './lot-lua.ts'
 import { OUTCOME_FIELD } from './outcome-record.ts'
@@ -48,7 +49,7 @@ return 1
  *   ARGV[1] id  ARGV[2] how often it had been started  ARGV[3] fact  ARGV[4] whose unfinished run it was or ''
  *   Returns 1; 0 when it does not wait; -1 when it is gone.
  */
-const TAKE = `${TAKE_OUT}${LEAVE_SCHEDULE}${LEAVE_SLOT}
+const TAKE = `${TAKE_OUT}${LEAVE_SCHEDULE}${LEAVE_SLOT}${TELL_END}
 local message = KEYS[3] .. ARGV[1]
 if redis.call('EXISTS', message) == 0 then
   redis.call('HDEL', KEYS[2], ARGV[1])
@@ -60,6 +61,7 @@ leaveSlot(KEYS[3], KEYS[4], ARGV[1])
 redis.call('DEL', message, message .. ':logs', message .. ':dependencies', message .. ':processed')
 redis.call('HDEL', KEYS[2], ARGV[1])
 if ARGV[4] ~= '' then leaveSchedule(KEYS[3], KEYS[4], ARGV[4], ARGV[1]) end
+tellEnd(KEYS[4], ARGV[1], ARGV[3])
 return 1
 `
 

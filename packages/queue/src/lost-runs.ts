@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis'
 import { WRITE_DEAD_LETTER } from './dead-letter.ts'
+import { TELL_END } from './follow-lua.ts'
 import { bullKey, companionPrefix, deadKey, outboxKey } from './keys.ts'
 import { LEAVE_SCHEDULE } from './unfinished-lua.ts'
 
@@ -21,11 +22,12 @@ export interface LostRun {
  *   ARGV[1] id  ARGV[2] fact  ARGV[3] whose unfinished run it was or ''  ARGV[4] n, and n fields and values of the dead letter
  *   Returns 1; or 0 and nothing done when the message is there after all.
  */
-const SCRIPT = `${WRITE_DEAD_LETTER}${LEAVE_SCHEDULE}
+const SCRIPT = `${WRITE_DEAD_LETTER}${LEAVE_SCHEDULE}${TELL_END}
 if redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
 redis.call('XADD', KEYS[1], '*', 'facts', ARGV[2])
 writeDeadLetter(KEYS[3], ARGV[1], 5, tonumber(ARGV[4]))
 if ARGV[3] ~= '' then leaveSchedule(KEYS[4], KEYS[5], ARGV[3], ARGV[1]) end
+tellEnd(KEYS[5], ARGV[1], ARGV[2])
 return 1
 `
 

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis'
 import { WRITE_DEAD_LETTER } from './dead-letter.ts'
+import { TELL_END } from './follow-lua.ts'
 import { bullKey, companionPrefix, deadKey, outboxKey } from './keys.ts'
 import { LEAVE_SLOT } from './lot-lua.ts'
 import { OUTCOME_FIELD } from './outcome-record.ts'
@@ -34,7 +35,8 @@ export interface Outcome {
  *           frees the run's slot or '', n, and n fields and values of the dead letter
  *   Returns the positions (from 0) of the outcomes that were refused.
  */
-const SCRIPT = `${RUNS_WHEN_FULL}${WRITE_DEAD_LETTER}${LEAVE_SCHEDULE}${LEAVE_SLOT}
+const SCRIPT = `${RUNS_WHEN_FULL}${WRITE_DEAD_LETTER}${LEAVE_SCHEDULE}${LEAVE_SLOT}${TELL_END}
+local ends = { succeeded = true, dead = true, cancelled = true }
 local refused, accepted, facts = {}, {}, {}
 local at, position = 1, 0
 while ARGV[at] do
@@ -48,12 +50,16 @@ while ARGV[at] do
   position = position + 1
 end
 if #facts > 0 then redis.call('XADD', KEYS[1], '*', 'facts', table.concat(facts, '\\n')) end
+local isAnyFollowed = redis.call('EXISTS', KEYS[4] .. 'followed') == 1
 for _, from in ipairs(accepted) do
   local id, owner, n = ARGV[from], ARGV[from + 4], tonumber(ARGV[from + 6])
   redis.call('HSET', KEYS[2] .. id, '${OUTCOME_FIELD}', ARGV[from + 2])
   if n > 0 then writeDeadLetter(KEYS[3], id, from + 7, n) end
   if owner ~= '' then leaveSchedule(KEYS[2], KEYS[4], owner, id) end
   if ARGV[from + 5] ~= '' then leaveSlot(KEYS[2], KEYS[4], id) end
+  if isAnyFollowed and ends[string.match(ARGV[from + 2], ':(%a+)')] then
+    tellEnd(KEYS[4], id, string.match(ARGV[from + 3], '.*\\n(.*)') or ARGV[from + 3])
+  end
 end
 return refused
 `

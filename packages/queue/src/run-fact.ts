@@ -64,7 +64,8 @@ export function runFactLine(run: StartedRun, worker: string, news: RunNews): str
   const head = JSON.stringify(fact).slice(0, -1)
   const result = news.result === undefined ? '' : `,"result":${news.result}`
   const log = news.log === undefined ? '' : `,"log":${news.log}`
-  return safeJson(`${head}${log}${result},"payload":${run.payloadText}}`)
+  // JSON may have a tab here and nowhere else: behind it is what those who follow the run know already.
+  return safeJson(`${head}${log}${result},\t"payload":${run.payloadText}}`)
 }
 
 /** What a fact says of the schedule that brought a run about. */

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis'
 import { WRITE_DEAD_LETTER } from './dead-letter.ts'
+import { TELL_END } from './follow-lua.ts'
 import { bullKey, companionPrefix, deadKey, outboxKey } from './keys.ts'
 import { LEAVE_SLOT } from './lot-lua.ts'
 import { OUTCOME_FIELD } from './outcome-record.ts'
@@ -22,7 +23,7 @@ export interface Abandoned {
  *   ARGV    per message: id, fact, whose unfinished run it was or '', n, and n fields and values of the dead letter
  *   Returns how many runs were ended as dead.
  */
-const SCRIPT = `${WRITE_DEAD_LETTER}${LEAVE_SCHEDULE}${LEAVE_SLOT}
+const SCRIPT = `${WRITE_DEAD_LETTER}${LEAVE_SCHEDULE}${LEAVE_SLOT}${TELL_END}
 local ended, at = 0, 1
 while ARGV[at] do
   local id, owner, n = ARGV[at], ARGV[at + 2], tonumber(ARGV[at + 3])
@@ -34,6 +35,7 @@ while ARGV[at] do
       redis.call('XADD', KEYS[2], '*', 'facts', ARGV[at + 1])
       writeDeadLetter(KEYS[4], id, at + 4, n)
       if owner ~= '' then leaveSchedule(KEYS[3], KEYS[5], owner, id) end
+      tellEnd(KEYS[5], id, ARGV[at + 1])
       ended = ended + 1
     end
     leaveSlot(KEYS[3], KEYS[5], id)

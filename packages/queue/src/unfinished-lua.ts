@@ -1,3 +1,5 @@
+import { TELL_END } from './follow-lua.ts'
+
 /**
  * What a schedule's runs have to do with each other while they are unfinished, as Lua functions that
  * several scripts share. `base` stands before a message's id in its key, `companions` before the rest
@@ -60,7 +62,7 @@ end
  * and the fact of a run that it replaced, or nil. One that does not stand has lost its message; then the
  * third is the id of a run that is unfinished.
  */
-export const OVERLAP = `${TAKE_OUT}${RELEASE}
+export const OVERLAP = `${TAKE_OUT}${RELEASE}${TELL_END}
 local function anyLiving(base, unfinished)
   while true do
     local id = redis.call('SRANDMEMBER', unfinished)
@@ -79,8 +81,10 @@ local function supersedeHeld(at)
   if takeOut(at.base, held[1]) == 0 then return nil end
   redis.call('SREM', at.companions .. 'unfinished:' .. at.owner, held[1])
   redis.call('DEL', at.base .. held[1])
-  return '{"kind":"run","revision":3,"state":"cancelled","reason":"superseded","finished_at":"'
+  local fact = '{"kind":"run","revision":3,"state":"cancelled","reason":"superseded","finished_at":"'
     .. at.now .. '",' .. held[2]
+  tellEnd(at.companions, held[1], fact)
+  return fact
 end
 
 local function cancelOthers(at, unfinished)
