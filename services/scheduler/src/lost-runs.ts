@@ -1,15 +1,23 @@
-import { type Db, listUnfinishedRuns, rowMessage, type RunRow, stillUnfinished } from '@jadwal/db'
-import { fingerprint, MINUTE, revision, type RunFact } from '@jadwal/domain'
 import {
-  deadLetterFields,
+  countFailedAttempts,
+  type Db,
+  listUnfinishedRuns,
+  type RunRow,
+  stillUnfinished,
+} from '@jadwal/db'
+import { MINUTE, ScheduleId } from '@jadwal/domain'
+import {
   endLostRun,
-  type LostRun,
   oldestFactMs,
+  putBackLostRun,
   type RedisClock,
   runsWithoutMessage,
 } from '@jadwal/queue'
 import type { Logger } from '@jadwal/runtime'
 import type { Redis } from 'ioredis'
+import type { Catalogue } from './catalogue.ts'
+import { endOfLost, returnOfLost } from './lost-run.ts'
+import type { ScheduleBook } from './schedule-book.ts'
 
 /** Younger runs are not looked at: their facts may be on their way. */
 const OLDER_THAN_MS = 5 * MINUTE
@@ -24,12 +32,16 @@ export interface LostRunsDeps {
   redis: Redis
   redisClock: RedisClock
   prefix: string
+  /** Says what becomes of a job's lost runs. */
+  catalogue: Pick<Catalogue, 'job'>
+  book: Pick<ScheduleBook, 'get'>
   log: Logger
 }
 
 /**
  * The net under the history: a run that Postgres has as unfinished and that has no message in Redis,
- * because Redis lost it, will never end by itself.
+ * because Redis lost it, will never end by itself. It is made again or ends as a dead letter, as its job
+ * says (`onLost`); that of a job which no worker ever published is dead.
  *
  * A message is also gone when the run has just ended and its fact waits in the outbox. So a run is
  * only a suspect at first; it is lost when a round later every fact from before the suspicion has been
@@ -44,27 +56,53 @@ export class LostRuns {
     this.#deps = deps
   }
 
-  /** Ends suspects that are lost, and looks at the next page of unfinished runs. Returns ms until the next round. */
+  /** Settles suspects that are lost, and looks at the next page of unfinished runs. Returns ms until the next round. */
   async round(): Promise<number> {
-    await this.#endLost()
+    await this.#settleLost()
     await this.#suspectMore()
     return EACH_MS
   }
 
-  async #endLost(): Promise<void> {
-    const { db, redis, redisClock, prefix, log } = this.#deps
+  async #settleLost(): Promise<void> {
+    const { db } = this.#deps
     const ripe = (await this.#ripe()).slice(0, AT_ONCE)
-    for (const row of await stillUnfinished(db, ripe)) {
-      if (
-        await endLostRun(redis, prefix, lostRun(row, new Date(redisClock.nowMs()).toISOString()))
-      ) {
-        log.error(
-          { run: row.id, job: row.job, queue: row.queue },
-          'run lost by Redis moved to dead letters',
-        )
-      }
+    const lost = await stillUnfinished(db, ripe)
+    const failures = await countFailedAttempts(
+      db,
+      lost.filter(({ attempt }) => attempt > 0).map(({ id }) => id),
+    )
+    const waiting = new Map<string, { queue: string; sinceMs: number }>()
+    for (const row of lost) {
+      const isSettled = await this.#settle(row, failures.get(row.id) ?? 0)
+      const suspect = this.#suspects.get(row.id)
+      if (!isSettled && suspect) waiting.set(row.id, suspect)
     }
     for (const id of ripe) this.#suspects.delete(id)
+    // Those that wait for another run of their schedule come last in the next round.
+    for (const [id, suspect] of waiting) this.#suspects.set(id, suspect)
+  }
+
+  /** False when it has to wait. */
+  async #settle(row: RunRow, failures: number): Promise<boolean> {
+    const { redis, redisClock, prefix, catalogue, log } = this.#deps
+    const facts = { run: row.id, job: row.job, queue: row.queue, attempt: row.attempt }
+    const job = catalogue.job(row.job)
+    if (!job || job.onLost === 'dead-letter') {
+      const end = endOfLost(row, new Date(redisClock.nowMs()).toISOString())
+      if (await endLostRun(redis, prefix, end))
+        log.error(facts, 'run lost by Redis moved to dead letters')
+      return true
+    }
+    const back = returnOfLost(row, { failures, spec: this.#specOf(row) })
+    const result = await putBackLostRun(redis, prefix, back)
+    if (result === 'put-back') log.warn(facts, 'run lost by Redis put back')
+    return result !== 'waits'
+  }
+
+  /** Of the schedule's version in force, or its last; undefined for runs of no schedule. */
+  #specOf(row: RunRow) {
+    if (row.schedule_id === null) return undefined
+    return this.#deps.book.get(ScheduleId.parse(row.schedule_id))?.versions.at(-1)?.spec
   }
 
   /** Suspects of whose queues every fact from before the suspicion has been recorded. */
@@ -95,53 +133,4 @@ export class LostRuns {
       if (!this.#suspects.has(id)) this.#suspects.set(id, { queue, sinceMs })
     }
   }
-}
-
-function lostRun(row: RunRow, nowIso: string): LostRun {
-  const error = { name: 'LostRunError', message: 'Redis no longer had the message of this run' }
-  const fact: RunFact = {
-    kind: 'run',
-    id: row.id,
-    revision: Math.max(revision(row.attempt, 'dead'), row.revision + 1),
-    state: 'dead',
-    reason: 'lost',
-    job: row.job,
-    queue: row.queue,
-    schedule_id: row.schedule_id,
-    schedule: row.schedule,
-    tick_at: iso(row.tick_at),
-    term: row.term,
-    payload: row.payload,
-    labels: row.labels,
-    priority: row.priority,
-    enqueued_at: row.enqueued_at.toISOString(),
-    run_at: iso(row.run_at),
-    attempt: row.attempt,
-    worker: row.worker,
-    started_at: iso(row.started_at),
-    finished_at: nowIso,
-    result: null,
-    error,
-    fingerprint: fingerprint(row.job, error),
-    redrive_of: row.redrive_of,
-    backfill_id: row.backfill_id,
-    late_due_at: iso(row.late_due_at),
-    parent_id: row.parent_id,
-    idempotency_key: row.idempotency_key,
-    concurrency_key: row.concurrency_key,
-  }
-  const letter = deadLetterFields({
-    job: row.job,
-    data: rowMessage(row),
-    enqueuedAtMs: row.enqueued_at.getTime(),
-    failures: row.attempt,
-    priority: row.priority ?? 0,
-    death: { reason: 'lost', error, attempt: row.attempt, at: nowIso },
-  })
-  const leaves = row.backfill_id ?? row.schedule_id ?? ''
-  return { id: row.id, queue: row.queue, fact: JSON.stringify(fact), leaves, letter }
-}
-
-function iso(at: Date | null): string | null {
-  return at?.toISOString() ?? null
 }

@@ -150,7 +150,7 @@ export async function startScheduler(
     await changed.wait(EACH_MS, stop)
     return 0
   })
-  const lostRuns = new LostRuns({ db, redis, redisClock, prefix, log })
+  const lostRuns = new LostRuns({ db, redis, redisClock, prefix, catalogue, book, log })
   const { retentionDays } = config
   const backfillDeps = {
     db,

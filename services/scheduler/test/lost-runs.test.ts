@@ -1,14 +1,43 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { recordFacts } from '@jadwal/db'
-import { newRunId, type RunFact, systemClock } from '@jadwal/domain'
-import { keys, RedisClock } from '@jadwal/queue'
+import {
+  type JobDescription,
+  newRunId,
+  type OnLost,
+  type OverlapPolicy,
+  type RunFact,
+  type Schedule,
+  type ScheduleId,
+  systemClock,
+} from '@jadwal/domain'
+import {
+  keys,
+  openCorkedRedis,
+  RedisClock,
+  RunWorker,
+  suspectSlot,
+  workerConnection,
+} from '@jadwal/queue'
 import { createLogger } from '@jadwal/runtime'
-import { createTestDatabase } from '@jadwal/testkit'
+import { createTestDatabase, eventually } from '@jadwal/testkit'
+import { Queue } from 'bullmq'
 import { Redis } from 'ioredis'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { LostRuns } from '../src/lost-runs.ts'
 
-async function setup() {
+const MAIL: JobDescription = {
+  name: 'mail',
+  queue: 'mails',
+  attempts: 3,
+  backoff: { type: 'exponential', delayMs: 1, maxDelayMs: 1, jitter: 0 },
+  timeoutMs: 60_000,
+  payloadSchema: {},
+}
+
+async function setup(
+  onLost: OnLost | 'unknown-job' = 'dead-letter',
+  overlap: OverlapPolicy = 'skip',
+) {
   const prefix = `lost-${randomUUID()}`
   const redis = new Redis(inject('redisUrl'))
   const database = await createTestDatabase(inject('postgresUrl'))
@@ -19,15 +48,18 @@ async function setup() {
   const redisClock = new RedisClock(redis, systemClock)
   await redisClock.measure()
   const { db } = database
+  const schedule = { versions: [{ spec: { overlap, attempts: 7 } }] } as unknown as Schedule
   const lostRuns = new LostRuns({
     db,
     redis,
     redisClock,
     prefix,
+    catalogue: { job: () => (onLost === 'unknown-job' ? undefined : { ...MAIL, onLost }) },
+    book: { get: () => schedule },
     log: createLogger('scheduler', 'silent', 'test'),
   })
   /** A run of ten minutes ago that the history has as queued. */
-  const queued = async (): Promise<string> => {
+  const queued = async (more: Partial<RunFact> = {}): Promise<string> => {
     const atMs = redisClock.nowMs() - 600_000
     const id = newRunId(atMs, randomBytes(10))
     const fact: RunFact = {
@@ -41,17 +73,179 @@ async function setup() {
       result: null,
       enqueued_at: new Date(atMs).toISOString(),
       attempt: 0,
+      ...more,
     }
     await recordFacts(db, [JSON.stringify(fact)])
     return id
   }
   const outbox = keys.outboxKey(prefix, 'mails')
   const facts = async (): Promise<RunFact[]> =>
-    (await redis.xrange(outbox, '-', '+')).map(
-      ([, fields]) => JSON.parse(fields[1] ?? '') as RunFact,
+    (await redis.xrange(outbox, '-', '+'))
+      .flatMap(([, fields]) => (fields[1] ?? '').split('\n'))
+      .map((line) => JSON.parse(line) as RunFact)
+  /** What the recorder would do. */
+  const record = async (): Promise<void> => {
+    await recordFacts(
+      db,
+      (await facts()).map((fact) => JSON.stringify(fact)),
     )
-  return { lostRuns, queued, redis, prefix, outbox, facts }
+    await redis.del(outbox)
+  }
+  /** The attempts that a worker makes, as it gets them. */
+  const work = () => {
+    const calls: { id: string; attempt: number; failures: number; message: object }[] = []
+    const corked = openCorkedRedis(workerConnection(inject('redisUrl')), () => undefined)
+    const worker = new RunWorker({
+      redis: corked,
+      prefix,
+      queue: 'mails',
+      concurrency: 5,
+      lockMs: 30_000,
+      clock: systemClock,
+      instance: 'worker-1',
+      suspects: suspectSlot(),
+      heardOfCancel: () => false,
+      execute: async ({ id, attempt, failures, message }) => {
+        calls.push({ id, attempt, failures, message })
+        return { kind: 'succeeded' }
+      },
+      onEnd: () => undefined,
+      lossPolicy: () => 'retry',
+      onLost: () => undefined,
+      onRenewed: () => undefined,
+      onParked: () => undefined,
+      onError: () => undefined,
+    })
+    worker.start()
+    onTestFinished(async () => {
+      await worker.close()
+      corked.disconnect()
+    })
+    return calls
+  }
+  return { lostRuns, queued, redis, prefix, outbox, facts, record, work, db }
 }
+type Bench = Awaited<ReturnType<typeof setup>>
+
+async function twoRounds({ lostRuns }: Bench): Promise<void> {
+  await lostRuns.round()
+  await lostRuns.round()
+}
+
+/** A message's hash, its options whatever their order. */
+function read(hash: Record<string, string>): object {
+  return { ...hash, opts: JSON.parse(hash['opts'] ?? '') as object }
+}
+
+async function row({ db }: Bench, id: string) {
+  return await db.selectFrom('runs').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+}
+
+test('a run of a job that nobody serves is dead, whatever becomes of others', async () => {
+  const bench = await setup('unknown-job')
+  const id = await bench.queued()
+  await twoRounds(bench)
+  expect(await bench.facts()).toMatchObject([{ id, state: 'dead', reason: 'lost' }])
+})
+
+test('runs whose messages Redis has lost come back, are made once, and their rows go on', async () => {
+  const bench = await setup('retry')
+  const calls = bench.work()
+  const failed = { name: 'Error', message: 'no route' }
+  const fresh = await bench.queued({ priority: 3, labels: { team: 'a' }, parent_id: randomUUID() })
+  const retrying = await bench.queued({
+    state: 'retrying',
+    attempt: 2,
+    revision: 22,
+    error: failed,
+    attempt_state: 'failed',
+  })
+  const running = await bench.queued({
+    state: 'running',
+    attempt: 2,
+    revision: 21,
+    attempt_state: 'running',
+    worker: 'one that is gone',
+  })
+  await twoRounds(bench)
+  await eventually(async () => {
+    const ended = (await bench.facts()).filter((fact) => fact.state === 'succeeded')
+    expect(ended).toHaveLength(3)
+  })
+  await twoRounds(bench)
+  const call = (id: string) => calls.find((each) => each.id === id)
+  expect(call(fresh)).toMatchObject({ attempt: 1, failures: 0, message: { labels: { team: 'a' } } })
+  expect(call(fresh)?.message).toMatchObject({
+    v: 1,
+    payload: { to: 'a' },
+    parentId: expect.any(String),
+  })
+  expect(call(retrying)).toMatchObject({ attempt: 3, failures: 1 })
+  expect(call(running)).toMatchObject({ attempt: 3, failures: 0 })
+  const facts = await bench.facts()
+  expect(facts.filter((fact) => fact.state === 'queued')).toHaveLength(3)
+  await bench.record()
+  for (const id of [fresh, retrying, running]) {
+    expect(await row(bench, id)).toMatchObject({ state: 'succeeded', payload: { to: 'a' } })
+  }
+  const attempts = await bench.db
+    .selectFrom('attempts')
+    .select(['attempt', 'state'])
+    .where('run_id', '=', running)
+    .orderBy('attempt')
+    .execute()
+  expect(attempts).toContainEqual({ attempt: 2, state: 'lost' })
+  expect(calls).toHaveLength(3)
+})
+
+test('the message that is made again is the one that BullMQ would have added', async () => {
+  const bench = await setup('retry')
+  const runAt = new Date(Math.ceil(systemClock.now().getTime() / 1_000) * 1_000 + 3_600_000)
+  const id = await bench.queued({ priority: 4, run_at: runAt.toISOString() })
+  await twoRounds(bench)
+  const at = keys.bullKey(bench.prefix, 'mails', id)
+  const putBack = await bench.redis.hgetall(at)
+  expect(Number(await bench.redis.zscore(keys.bullKey(bench.prefix, 'mails', 'delayed'), id))).toBe(
+    runAt.getTime() * 4_096,
+  )
+  await bench.redis.del(at)
+  const queue = new Queue('mails', {
+    connection: bench.redis,
+    prefix: keys.bullPrefix(bench.prefix, 'mails'),
+  })
+  await queue.add('mail', JSON.parse(putBack['data'] ?? ''), {
+    ...JSON.parse(putBack['opts'] ?? ''),
+  })
+  expect(read(putBack)).toEqual(read(await bench.redis.hgetall(at)))
+})
+
+test.each(['skip', 'allow'] as const)(
+  'a run of a schedule with overlap %s is one of its unfinished runs again',
+  async (overlap) => {
+    const bench = await setup('retry', overlap)
+    const { redis, prefix } = bench
+    const schedule_id = randomUUID() as ScheduleId
+    const tick_at = '2026-09-01T10:00:00.000Z'
+    const id = await bench.queued({ schedule_id, schedule: 'nightly', tick_at, term: 4 })
+    const unfinished = keys.unfinishedKey(prefix, 'mails', schedule_id)
+    const other = keys.bullKey(prefix, 'mails', 'other')
+    await redis.hset(other, 'name', 'mail')
+    await redis.sadd(unfinished, 'other')
+    await twoRounds(bench)
+    expect(await redis.sismember(unfinished, id)).toBe(overlap === 'allow' ? 1 : 0)
+    // It waits for the other one, unless they may run side by side.
+    await redis.del(other)
+    await bench.lostRuns.round()
+    expect(await redis.sismember(unfinished, id)).toBe(1)
+    const calls = bench.work()
+    await eventually(() => expect(calls).toHaveLength(1))
+    expect(calls[0]?.message).toMatchObject({
+      attempts: 7,
+      schedule: { id: schedule_id, name: 'nightly', tickAt: tick_at, term: 4 },
+    })
+    await eventually(async () => expect(await redis.sismember(unfinished, id)).toBe(0))
+  },
+)
 
 test('a run whose message is gone ends dead after the second look, with a dead letter', async () => {
   const { lostRuns, queued, redis, prefix, facts } = await setup()

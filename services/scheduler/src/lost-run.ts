@@ -1,0 +1,111 @@
+import { rowMessage, type RunRow } from '@jadwal/db'
+import {
+  fingerprint,
+  revision,
+  type RunError,
+  type RunFact,
+  type RunMessage,
+  type RunState,
+  type ScheduleSpec,
+} from '@jadwal/domain'
+import { deadLetterFields, type LostRun, type RunToPutBack } from '@jadwal/queue'
+
+/** Of a schedule, what holds for a run of it that is made again. */
+type Spec = Pick<ScheduleSpec, 'overlap' | 'attempts' | 'timeoutMs'>
+
+/** The end of a run whose message is gone, with its dead letter. */
+export function endOfLost(row: RunRow, nowIso: string): LostRun {
+  const error: RunError = {
+    name: 'LostRunError',
+    message: 'Redis no longer had the message of this run',
+  }
+  const fact = factOf(row, 'dead', {
+    finished_at: nowIso,
+    error,
+    fingerprint: fingerprint(row.job, error),
+  })
+  const letter = deadLetterFields({
+    job: row.job,
+    data: rowMessage(row),
+    enqueuedAtMs: row.enqueued_at.getTime(),
+    failures: row.attempt,
+    priority: row.priority ?? 0,
+    death: { reason: 'lost', error, attempt: row.attempt, at: nowIso },
+  })
+  return { id: row.id, queue: row.queue, fact: JSON.stringify(fact), leaves: ownerOf(row), letter }
+}
+
+/**
+ * A run whose message is gone, as it goes back into its queue. The history does not keep what an app
+ * asked for beside the payload: attempts and timeout are those of its schedule (`spec`) or its job.
+ */
+export function returnOfLost(
+  row: RunRow,
+  { failures, spec }: { failures: number; spec: Spec | undefined },
+): RunToPutBack {
+  const enqueuedAtMs = row.enqueued_at.getTime()
+  const dueAtMs = Math.max(enqueuedAtMs, row.run_at?.getTime() ?? 0)
+  return {
+    id: row.id,
+    queue: row.queue,
+    job: row.job,
+    message: messageOf(row, spec),
+    priority: row.priority ?? 0,
+    enqueuedAtMs,
+    dueAtMs,
+    attempt: row.attempt,
+    attemptEnded: row.state !== 'running',
+    failures,
+    owner: ownerOf(row),
+    alone: row.backfill_id === null && spec !== undefined && spec.overlap !== 'allow',
+    fact: JSON.stringify(factOf(row, 'queued', { worker: null, started_at: null })),
+  }
+}
+
+function ownerOf(row: RunRow): string {
+  return row.backfill_id ?? row.schedule_id ?? ''
+}
+
+function messageOf(row: RunRow, spec: Spec | undefined): RunMessage {
+  const message = rowMessage(row)
+  if (message.schedule && row.late_due_at) message.schedule.lateAt = row.late_due_at.toISOString()
+  if (spec?.attempts !== undefined) message.attempts = spec.attempts
+  if (spec?.timeoutMs !== undefined) message.timeoutMs = spec.timeoutMs
+  return message
+}
+
+function factOf(row: RunRow, state: RunState, more: Partial<RunFact>): RunFact {
+  return {
+    kind: 'run',
+    id: row.id,
+    revision: Math.max(revision(row.attempt, state), row.revision + 1),
+    state,
+    reason: 'lost',
+    job: row.job,
+    queue: row.queue,
+    schedule_id: row.schedule_id,
+    schedule: row.schedule,
+    tick_at: iso(row.tick_at),
+    term: row.term,
+    payload: row.payload,
+    labels: row.labels,
+    priority: row.priority,
+    enqueued_at: row.enqueued_at.toISOString(),
+    run_at: iso(row.run_at),
+    attempt: row.attempt,
+    worker: row.worker,
+    started_at: iso(row.started_at),
+    result: null,
+    redrive_of: row.redrive_of,
+    parent_id: row.parent_id,
+    idempotency_key: row.idempotency_key,
+    concurrency_key: row.concurrency_key,
+    backfill_id: row.backfill_id,
+    late_due_at: iso(row.late_due_at),
+    ...more,
+  }
+}
+
+function iso(at: Date | null): string | null {
+  return at?.toISOString() ?? null
+}
