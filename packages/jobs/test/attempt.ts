@@ -16,6 +16,8 @@ export async function attempt(
     signal: new AbortController().signal,
     log: quiet,
     progress: async () => {},
+    enqueue: async () => RUN_ID,
+    enqueueMany: async () => [],
     ...context,
   }
   return await job.handler(job.payload.parse(payload), ctx)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { runError } from './run-error.ts'
 import { safeJson } from './run-fact.ts'
-import { MAX_RESULT_LENGTH, resultText } from './run-result.ts'
+import { MAX_RESULT_BYTES, resultText } from './run-result.ts'
 
 test('JSON that Postgres refuses is mended, and nothing else is changed', () => {
   expect(mend('a\u0000b')).toBe('a\ufffdb')
@@ -35,9 +35,20 @@ test('a result that JSON cannot say or that is too long is replaced by one that 
   expect(resultText(undefined)).toBeUndefined()
   expect(resultText({ a: 1 })).toBe('{"a":1}')
   expect(JSON.parse(resultText({ n: 1n }) ?? '')).toHaveProperty('unserialisable')
-  const long = resultText('y'.repeat(MAX_RESULT_LENGTH)) ?? ''
-  expect(long.length).toBeLessThan(MAX_RESULT_LENGTH)
-  expect(JSON.parse(long)).toMatchObject({ truncated: true, length: MAX_RESULT_LENGTH + 2 })
+  const fits = 'y'.repeat(MAX_RESULT_BYTES - 2)
+  expect(resultText(fits)).toBe(JSON.stringify(fits))
+  const long = resultText(`${fits}y`) ?? ''
+  expect(long.length).toBeLessThan(MAX_RESULT_BYTES / 10)
+  expect(JSON.parse(long)).toMatchObject({
+    truncated: true,
+    bytes: MAX_RESULT_BYTES + 1,
+    head: expect.stringMatching(/^"yyy/),
+  })
+  // Two bytes a letter.
+  expect(JSON.parse(resultText('ü'.repeat(MAX_RESULT_BYTES / 2)) ?? '')).toMatchObject({
+    truncated: true,
+    bytes: MAX_RESULT_BYTES + 2,
+  })
 })
 
 const throwing = (): never => {

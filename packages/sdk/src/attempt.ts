@@ -1,14 +1,23 @@
+import type { Clock } from '@jadwal/domain'
 import type { CancelReason, StartedRun } from '@jadwal/queue'
+import type { z } from 'zod'
 import { AbandonedError } from './abandoned-error.ts'
-import type { JobContext, JobLog } from './job-context.ts'
-import { TimeoutError } from './job-errors.ts'
+import { checkEnqueueOptions } from './check-run.ts'
+import type { EnqueueManyOptions, EnqueueOptions } from './enqueue-options.ts'
+import type { JobContext, JobLog, NamedJob, TypedJob } from './job-context.ts'
+import { AttemptEndedError, TimeoutError } from './job-errors.ts'
 import type { AnyJob } from './job.ts'
-import { type Mask, maskedLog, maskValue } from './secret-mask.ts'
+import { KeptLog, keptLog } from './kept-log.ts'
+import { type ChildOutlet, RunChildren } from './run-children.ts'
+import { type Mask, maskedLog } from './secret-mask.ts'
+import { shownProgress } from './shown-progress.ts'
 
 /** How long a handler may take to end after its signal was aborted; then the worker goes on without it. */
 const AFTER_TIMEOUT_MS = 5_000
 const AFTER_STOP_MS = 1_000
 const AFTER_CANCEL_MS = 5_000
+/** How late a timeout may be noticed of an attempt whose clock was stopped. */
+const LOOK_WHILE_STOPPED_MS = 100
 
 export type AttemptEnd =
   | { kind: 'returned'; value: unknown }
@@ -51,6 +60,9 @@ export interface AttemptFacts<Run> {
   log: AttemptLog
   /** Hides the secrets of the payload in what the handler logs and tells. */
   mask: Mask | undefined
+  clock: Clock
+  /** Where the runs go that the handler enqueues. */
+  children: ChildOutlet
   /** On the monotonic clock, like all times in here. */
   startedMs: number
 }
@@ -73,14 +85,19 @@ export class Attempt<Run extends AttemptRun = StartedRun> implements JobContext 
   announced = false
   readonly #log: AttemptLog
   readonly #mask: Mask | undefined
+  readonly #clock: Clock
+  readonly #outlet: ChildOutlet
+  #kept: KeptLog | undefined
+  #children: RunChildren | undefined
   #ownLog: JobLog | undefined
   #controller: AbortController | undefined
   #interruption: Interruption | undefined
   #settle: ((end: AttemptEnd) => void) | undefined
   #handlerEnded = false
+  #clockStopped = false
   #onHandlerEnd: (() => void) | undefined
 
-  constructor({ run, job, log, mask, startedMs }: AttemptFacts<Run>) {
+  constructor({ run, job, log, mask, clock, children, startedMs }: AttemptFacts<Run>) {
     this.run = run
     this.job = job
     this.startedMs = startedMs
@@ -88,6 +105,8 @@ export class Attempt<Run extends AttemptRun = StartedRun> implements JobContext 
     this.nextCheckMs = startedMs + this.timeoutMs
     this.#log = log
     this.#mask = mask
+    this.#clock = clock
+    this.#outlet = children
     const { schedule, parentId } = run.message
     if (parentId !== undefined) this.parentId = parentId
     if (schedule) this.schedule = schedule.name
@@ -116,7 +135,31 @@ export class Attempt<Run extends AttemptRun = StartedRun> implements JobContext 
   }
 
   async progress(value: unknown): Promise<void> {
-    await this.run.progress(this.#mask ? maskValue(value, this.#mask) : value)
+    if (this.#settle) await this.run.progress(shownProgress(value, this.#mask))
+  }
+
+  async enqueue(
+    job: TypedJob<z.ZodType> | NamedJob,
+    payload: unknown,
+    options: EnqueueOptions = {},
+  ): Promise<string> {
+    checkEnqueueOptions(job, options)
+    const { id: own, idempotencyKey: key, ...rest } = options
+    const ids = own === undefined ? {} : { ids: [own] }
+    const keys = key === undefined ? {} : { idempotencyKeys: [key] }
+    const [id] = await this.enqueueMany(job, [payload], { ...rest, ...ids, ...keys })
+    if (id === undefined) throw new Error('one payload in, no id out')
+    return id
+  }
+
+  async enqueueMany(
+    job: TypedJob<z.ZodType> | NamedJob,
+    payloads: readonly unknown[],
+    options: EnqueueManyOptions = {},
+  ): Promise<string[]> {
+    if (!this.#settle) throw new AttemptEndedError(this.run.id, this.run.attempt)
+    this.#children ??= new RunChildren(this.run.id, this.#outlet)
+    return await this.#children.enqueueMany(job, payloads, options)
   }
 
   /** Calls the handler. Resolves when it has ended, or was told to and did not within its time. */
@@ -149,6 +192,16 @@ export class Attempt<Run extends AttemptRun = StartedRun> implements JobContext 
     this.#controller?.abort(this.#reason())
   }
 
+  /** The handler can't begin yet: until `startClock` no time counts against its timeout. */
+  stopClock(): void {
+    this.#clockStopped = true
+  }
+
+  startClock(nowMs: number): void {
+    this.#clockStopped = false
+    if (!this.#interruption) this.nextCheckMs = nowMs + this.timeoutMs
+  }
+
   /** Whether the handler has not returned yet; true for ever of one that never does. */
   get isHandlerRunning(): boolean {
     return !this.#handlerEnded
@@ -169,6 +222,7 @@ export class Attempt<Run extends AttemptRun = StartedRun> implements JobContext 
   check(nowMs: number): number {
     if (nowMs < this.nextCheckMs) return this.nextCheckMs
     if (this.#interruption) this.#end(this.#interrupted({ abandoned: true }))
+    else if (this.#clockStopped) this.nextCheckMs = nowMs + LOOK_WHILE_STOPPED_MS
     else this.interrupt('timeout', nowMs)
     return this.nextCheckMs
   }
@@ -176,7 +230,8 @@ export class Attempt<Run extends AttemptRun = StartedRun> implements JobContext 
   #openLog(): JobLog {
     const facts = { run: this.run.id, job: this.job.name, attempt: this.run.attempt }
     const log = this.#log.child(facts)
-    return this.#mask ? maskedLog(log, this.#mask) : log
+    this.#kept = new KeptLog(this.#clock, this.#mask)
+    return keptLog(this.#mask ? maskedLog(log, this.#mask) : log, this.#kept)
   }
 
   #returned(value: unknown): void {
@@ -214,7 +269,9 @@ export class Attempt<Run extends AttemptRun = StartedRun> implements JobContext 
   }
 
   #end(end: AttemptEnd): void {
-    this.#settle?.(end)
+    if (!this.#settle) return
+    this.run.log = this.#kept?.toJson()
+    this.#settle(end)
     this.#settle = undefined
   }
 }

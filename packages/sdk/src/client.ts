@@ -1,7 +1,7 @@
-import { isOwedToSecret, type SecretRef } from '@jadwal/domain'
 import { createProducer, type Producer } from '@jadwal/queue'
-import { z } from 'zod'
-import { describeIssues } from './issues.ts'
+import type { z } from 'zod'
+import { checkEnqueueManyOptions, checkEnqueueOptions, checkRunPayload } from './check-run.ts'
+import type { EnqueueManyOptions, EnqueueOptions, Sendable } from './enqueue-options.ts'
 import type { Job } from './job.ts'
 
 export interface ClientOptions {
@@ -11,33 +11,6 @@ export interface ClientOptions {
   /** Hears each connection error. Without it they show only in the calls that they fail. */
   onError?: (error: Error) => void
 }
-
-export interface EnqueueOptions {
-  /** Waits this long, in ms, before the run is due. */
-  delayMs?: number
-  /** The instant from which the run is due; goes before `delayMs`. */
-  runAt?: Date
-  /** 0 (first, the default) to 1000. */
-  priority?: number
-  /** How often the run is tried in all, instead of the job's own number. */
-  attempts?: number
-}
-
-const Options = z.strictObject({
-  delayMs: z.number().min(0).optional(),
-  runAt: z.date().optional(),
-  priority: z.int().min(0).max(1_000).optional(),
-  attempts: z.int().min(1).max(1_000).optional(),
-})
-
-/** What may be sent as a payload: any text in it may be a reference to a secret of the worker. */
-export type Sendable<T> = unknown extends T
-  ? T
-  : T extends string
-    ? T | SecretRef
-    : T extends object
-      ? { [K in keyof T]: Sendable<T[K]> }
-      : T
 
 /** Sends runs from an app. One client per process serves everything; close it at the end. */
 export interface Client {
@@ -54,15 +27,9 @@ export interface Client {
   enqueueMany<P extends z.ZodType>(
     job: Job<P>,
     payloads: readonly Sendable<z.input<P>>[],
-    options?: EnqueueOptions,
+    options?: EnqueueManyOptions,
   ): Promise<string[]>
   close(): Promise<void>
-}
-
-/** A payload breaks its job's schema, or an option its range. The message names each place, its value and what is right. */
-export class InvalidRunError extends Error {
-  override name = 'InvalidRunError'
-  readonly code = 'INVALID_RUN'
 }
 
 export function createClient(options: ClientOptions): Client {
@@ -73,31 +40,17 @@ export function createClient(options: ClientOptions): Client {
   })
   return {
     async enqueue(job, payload, opts = {}) {
-      checkOptions(job, opts)
-      await check(job, payload)
-      return producer.enqueue(job, payload, opts)
+      const checked = checkEnqueueOptions(job, opts)
+      await checkRunPayload(job, payload)
+      return producer.enqueue(job, payload, checked)
     },
     async enqueueMany(job, payloads, opts = {}) {
-      checkOptions(job, opts)
-      await Promise.all(payloads.map((payload) => check(job, payload)))
-      return producer.enqueueMany(job, payloads, opts)
+      const checked = checkEnqueueManyOptions(job, opts, payloads.length)
+      await Promise.all(payloads.map((payload) => checkRunPayload(job, payload)))
+      return producer.enqueueMany(job, payloads, checked)
     },
     close: () => producer.close(),
   }
-}
-
-/** The payload is sent as given, not as parsed: the worker parses it, and transforms must not act twice. */
-async function check(job: Job, payload: unknown): Promise<void> {
-  const parsed = await job.payload.safeParseAsync(payload)
-  const issues = parsed.error?.issues.filter((issue) => !isOwedToSecret(issue, payload)) ?? []
-  if (issues.length > 0)
-    throw new InvalidRunError(`payload of ${job.name}: ${describeIssues(issues, payload)}`)
-}
-
-function checkOptions(job: Job, options: EnqueueOptions): void {
-  const issues = Options.safeParse(options).error?.issues ?? []
-  if (issues.length > 0)
-    throw new InvalidRunError(`options of ${job.name}: ${describeIssues(issues, options)}`)
 }
 
 function ignore(): void {}

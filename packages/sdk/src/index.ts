@@ -1,11 +1,6 @@
-export {
-  type Client,
-  type ClientOptions,
-  createClient,
-  type EnqueueOptions,
-  InvalidRunError,
-  type Sendable,
-} from './client.ts'
+export { InvalidRunError } from './check-run.ts'
+export { type Client, type ClientOptions, createClient } from './client.ts'
+export type { EnqueueManyOptions, EnqueueOptions, Sendable } from './enqueue-options.ts'
 export {
   type BackoffInput,
   defineJob,
@@ -13,8 +8,9 @@ export {
   JobDefinitionError,
 } from './define-job.ts'
 export { describeJob } from './describe-job.ts'
-export type { JobContext, JobLog, JobLogMethod } from './job-context.ts'
+export type { JobContext, JobLog, JobLogMethod, NamedJob, TypedJob } from './job-context.ts'
 export {
+  AttemptEndedError,
   isPermanentError,
   isRetryLaterError,
   PermanentError,

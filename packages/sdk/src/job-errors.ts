@@ -33,6 +33,16 @@ export class TimeoutError extends Error {
   }
 }
 
+/** A handler that was left to itself, or code that it left running, enqueues when its attempt has ended. */
+export class AttemptEndedError extends Error {
+  override name = 'AttemptEndedError'
+  readonly code = 'ATTEMPT_ENDED'
+
+  constructor(runId: string, attempt: number) {
+    super(`attempt ${attempt} of run ${runId} has ended: it enqueues nothing more`)
+  }
+}
+
 export function isPermanentError(error: unknown): error is PermanentError {
   return isNamed(error, 'PermanentError')
 }

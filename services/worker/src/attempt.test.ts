@@ -1,7 +1,7 @@
 import type { StartedRun } from '@jadwal/queue'
 import { createLogger } from '@jadwal/runtime'
 import type { AnyJob, JobContext } from '@jadwal/sdk'
-import { Attempt } from '@jadwal/sdk/attempts'
+import { Attempt, type ChildOutlet } from '@jadwal/sdk/attempts'
 import { eventually, FakeClock } from '@jadwal/testkit'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
@@ -9,6 +9,8 @@ import { AttemptsInHand } from './attempts-in-hand.ts'
 
 const GRACE_MS = 5_000
 const log = createLogger('worker', 'silent', 'test')
+const clock = new FakeClock()
+const children: ChildOutlet = { find: async () => undefined, send: async () => [] }
 
 /** A job whose handler ends when the test says so, and what it was given. */
 function openJob() {
@@ -38,7 +40,15 @@ function runOf(id: string): StartedRun {
 /** An attempt under way since the instant 0. */
 function setup() {
   const { job, contexts, ends } = openJob()
-  const attempt = new Attempt({ run: runOf('r1'), job, log, mask: undefined, startedMs: 0 })
+  const attempt = new Attempt({
+    run: runOf('r1'),
+    job,
+    log,
+    clock,
+    children,
+    mask: undefined,
+    startedMs: 0,
+  })
   const end = attempt.call({})
   return {
     attempt,
@@ -116,7 +126,7 @@ test('a worker that stops does not wait out the grace that an earlier interrupti
 
 test('an abandoned handler is counted until it ends', async () => {
   const clock = new FakeClock()
-  const attempts = new AttemptsInHand(clock, log)
+  const attempts = new AttemptsInHand(clock, log, children)
   const { job, ends } = openJob()
   const made = attempts.make(runOf('r1'), job, { payload: {}, mask: undefined })
   attempts.stop()
@@ -144,7 +154,7 @@ test('a run that was lost to another worker is lost, cancelled or not', async ()
 })
 
 test('of the attempts in hand those are cancelled that are marked', async () => {
-  const attempts = new AttemptsInHand(new FakeClock(), log)
+  const attempts = new AttemptsInHand(new FakeClock(), log, children)
   const { job, contexts, ends } = openJob()
   const made = ['r1', 'r2'].map((id) =>
     attempts.make(runOf(id), job, { payload: {}, mask: undefined }),

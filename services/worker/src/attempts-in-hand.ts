@@ -3,7 +3,7 @@ import type { Clock } from '@jadwal/domain'
 import type { CancelReason, StartedRun } from '@jadwal/queue'
 import type { Logger } from '@jadwal/runtime'
 import type { AnyJob } from '@jadwal/sdk'
-import { Attempt, type AttemptEnd, type AttemptInput } from '@jadwal/sdk/attempts'
+import { Attempt, type AttemptEnd, type AttemptInput, type ChildOutlet } from '@jadwal/sdk/attempts'
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
@@ -14,6 +14,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1
 export class AttemptsInHand {
   readonly #clock: Clock
   readonly #log: Logger
+  readonly #children: ChildOutlet
   readonly #attempts = new Set<Attempt>()
   readonly #scope = new AsyncLocalStorage<Attempt>()
   #scoped = 0
@@ -22,9 +23,10 @@ export class AttemptsInHand {
   #stopping = false
   #abandoned = 0
 
-  constructor(clock: Clock, log: Logger) {
+  constructor(clock: Clock, log: Logger, children: ChildOutlet) {
     this.#clock = clock
     this.#log = log
+    this.#children = children
   }
 
   get size(): number {
@@ -48,6 +50,8 @@ export class AttemptsInHand {
       job,
       mask,
       log: this.#log,
+      clock: this.#clock,
+      children: this.#children,
       startedMs: this.#clock.monotonicMs(),
     })
     this.#attempts.add(attempt)

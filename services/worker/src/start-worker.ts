@@ -24,12 +24,15 @@ import {
 } from '@jadwal/runtime'
 import { describeJob } from '@jadwal/sdk'
 import { AttemptsInHand } from './attempts-in-hand.ts'
+import { ChildRuns } from './child-runs.ts'
 import type { WorkerConfig } from './config.ts'
 import { drain } from './drain.ts'
 import { executeRun } from './execute-run.ts'
 import { FetchGate } from './fetch-gate.ts'
 import { FetchWatch } from './fetch-watch.ts'
+import { startFuses } from './fuses.ts'
 import { HealthMetrics } from './health-metrics.ts'
+import { isolateJobs } from './isolate-jobs.ts'
 import { loadJobs, servedQueues } from './job-catalogue.ts'
 import { attemptEnded } from './run-events.ts'
 import { RunMetrics } from './run-metrics.ts'
@@ -73,13 +76,27 @@ export async function startWorker(
 
   const registry = createRegistry()
   const metrics = new RunMetrics(registry, jobs)
-  const attempts = new AttemptsInHand(clock, log)
+  const find = (name: string) => findJob(redis, prefix, name)
+  const children = new ChildRuns({
+    url,
+    prefix,
+    clock,
+    jobs: allJobs,
+    findJob: find,
+    onError: logError,
+  })
+  lifecycle.onClose('producer of children', () => children.close())
+  const made = isolateJobs(jobs, { env: config.childEnv, log, clock, registry, lifecycle })
+  const attempts = new AttemptsInHand(clock, log, children)
   const health = new HealthMetrics(registry, () => attempts.abandoned)
+  const fuses = startFuses({ redis, url, prefix, queues, jobs, registry, log, onError: logError })
+  lifecycle.onClose('fuses', () => fuses.close())
   const execution = {
-    jobs: new Map(jobs.map((job) => [job.name, job])),
-    findJob: (name: string) => findJob(redis, prefix, name),
+    jobs: new Map(made.map((job) => [job.name, job])),
+    findJob: find,
     secrets: config.secrets,
     attempts,
+    fuses,
     random: Math.random,
   }
   const logParked = rateLimitedErrors(log, 'run left for a worker of another version')
@@ -102,7 +119,10 @@ export async function startWorker(
         suspects,
         heardOfCancel: (runId) => cancels.heardOf(runId),
         execute: (run) => executeRun(execution, run),
-        onEnd: (run, end, counted) => attemptEnded({ log, metrics }, run, { end, counted }),
+        onEnd: (run, end, counted) => {
+          fuses.ended(run, end, counted)
+          attemptEnded({ log, metrics }, run, { end, counted })
+        },
         lossPolicy: (job) => execution.jobs.get(job)?.onLost ?? 'retry',
         onLost: (runIds) => {
           health.locksLost(runIds.length)

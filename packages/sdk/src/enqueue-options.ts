@@ -1,0 +1,51 @@
+import type { SecretRef } from '@jadwal/domain'
+import { z } from 'zod'
+
+export interface EnqueueOptions {
+  /** Waits this long, in ms, before the run is due. */
+  delayMs?: number
+  /** The instant from which the run is due; goes before `delayMs`. */
+  runAt?: Date
+  /** 0 (first, the default) to 1000. */
+  priority?: number
+  /** How often the run is tried in all, instead of the job's own number. */
+  attempts?: number
+  /** The run's id, a UUIDv7: a call that is repeated with it gives one run. */
+  id?: string
+  /** Calls of a job with the same key within 24 h give one run; with another payload they are refused. 1 to 200 characters. */
+  idempotencyKey?: string
+}
+
+/** What may be said of many runs of a job at once. */
+export interface EnqueueManyOptions extends Omit<EnqueueOptions, 'id' | 'idempotencyKey'> {
+  /** One for each payload. */
+  ids?: readonly string[]
+  /** One for each payload. */
+  idempotencyKeys?: readonly string[]
+}
+
+const Common = z.strictObject({
+  delayMs: z.number().min(0).optional(),
+  runAt: z.date().optional(),
+  priority: z.int().min(0).max(1_000).optional(),
+  attempts: z.int().min(1).max(1_000).optional(),
+})
+const IdempotencyKey = z.string().min(1).max(200)
+
+export const EnqueueOptionsShape = Common.extend({
+  id: z.uuidv7().optional(),
+  idempotencyKey: IdempotencyKey.optional(),
+})
+export const EnqueueManyOptionsShape = Common.extend({
+  ids: z.array(z.uuidv7()).optional(),
+  idempotencyKeys: z.array(IdempotencyKey).optional(),
+})
+
+/** What may be sent as a payload: any text in it may be a reference to a secret of the worker. */
+export type Sendable<T> = unknown extends T
+  ? T
+  : T extends string
+    ? T | SecretRef
+    : T extends object
+      ? { [K in keyof T]: Sendable<T[K]> }
+      : T

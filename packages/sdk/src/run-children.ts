@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto'
+import { JobName, QueueName } from '@jadwal/domain'
+import type * as queue from '@jadwal/queue'
+import type { z } from 'zod'
+import { checkEnqueueManyOptions, checkRunPayload, InvalidRunError } from './check-run.ts'
+import type { EnqueueManyOptions } from './enqueue-options.ts'
+import type { NamedJob, TypedJob } from './job-context.ts'
+
+/** What is known of a job that is sent by its name. */
+export interface KnownJob {
+  queue: string
+  /** Rejects with an `InvalidRunError` when the payload breaks the job's schema. */
+  check(payload: unknown): Promise<void>
+}
+
+/** Runs of one job that a handler enqueues. */
+export interface ChildBatch {
+  job: { name: string; queue: string }
+  payloads: readonly unknown[]
+  /** Those of the handler, or the keys of its own making. */
+  options: queue.EnqueueManyOptions & { parentId: string }
+}
+
+/** Where the children of runs go. */
+export interface ChildOutlet {
+  /** Undefined when no worker has published a job of that name. */
+  find(name: string): Promise<KnownJob | undefined>
+  /** Enqueues them and returns their ids. */
+  send(batch: ChildBatch): Promise<string[]>
+}
+
+/**
+ * The children that one attempt enqueues. A later attempt that enqueues the same gives the same
+ * children: each has an idempotency key made of its parent, its payload and a number, which tells
+ * apart what one attempt enqueues several times. A number whose call failed is free again.
+ */
+export class RunChildren {
+  readonly #parentId: string
+  readonly #outlet: ChildOutlet
+  readonly #taken = new Map<string, Set<number>>()
+
+  constructor(parentId: string, outlet: ChildOutlet) {
+    this.#parentId = parentId
+    this.#outlet = outlet
+  }
+
+  async enqueueMany(
+    job: TypedJob<z.ZodType> | NamedJob,
+    payloads: readonly unknown[],
+    options: EnqueueManyOptions,
+  ): Promise<string[]> {
+    const checked = checkEnqueueManyOptions(job, options, payloads.length)
+    const hasOwn = checked.ids !== undefined || checked.idempotencyKeys !== undefined
+    const numbered = hasOwn ? [] : payloads.map((payload) => this.#number(job.name, payload))
+    const keys = hasOwn ? {} : { idempotencyKeys: numbered.map(({ key }) => key) }
+    try {
+      const queue = await this.#checked(job, payloads)
+      return await this.#outlet.send({
+        job: { name: job.name, queue },
+        payloads,
+        options: { ...checked, ...keys, parentId: this.#parentId },
+      })
+    } catch (error) {
+      for (const { free } of numbered) free()
+      throw error
+    }
+  }
+
+  /** The queue that the runs go to, once every payload is right. */
+  async #checked(
+    job: TypedJob<z.ZodType> | NamedJob,
+    payloads: readonly unknown[],
+  ): Promise<string> {
+    if (job.payload) {
+      const typed: TypedJob<z.ZodType> = job
+      await Promise.all(payloads.map((payload) => checkRunPayload(typed, payload)))
+      return typed.queue
+    }
+    checkName('name', JobName.safeParse(job.name), job.name)
+    if (job.queue !== undefined) checkName('queue', QueueName.safeParse(job.queue), job.queue)
+    const known = await this.#outlet.find(job.name)
+    const queue = job.queue ?? known?.queue
+    if (queue === undefined)
+      throw new InvalidRunError(
+        `job (${JSON.stringify(job.name)}): no worker has published it: check the name, or give its queue too`,
+      )
+    if (known) await Promise.all(payloads.map((payload) => known.check(payload)))
+    return queue
+  }
+
+  #number(job: string, payload: unknown): { key: string; free: () => void } {
+    const hash = createHash('sha256').update(`${job} ${JSON.stringify(payload)}`)
+    const what = hash.digest('base64url').slice(0, 12)
+    const taken = this.#taken.get(what) ?? new Set<number>()
+    this.#taken.set(what, taken)
+    let number = 0
+    while (taken.has(number)) number += 1
+    taken.add(number)
+    return {
+      key: `child:${this.#parentId}:${what}:${number}`,
+      free: () => void taken.delete(number),
+    }
+  }
+}
+
+function checkName(field: string, result: z.ZodSafeParseResult<string>, value: string): void {
+  const problem = result.error?.issues[0]?.message
+  if (problem !== undefined)
+    throw new InvalidRunError(`job: ${field} (${JSON.stringify(value)}): ${problem}`)
+}
