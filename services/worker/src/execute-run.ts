@@ -1,5 +1,5 @@
 import { HOUR, type JobDescription } from '@jadwal/domain'
-import type { RunEnd, StartedRun } from '@jadwal/queue'
+import type { FuseWatch, RunEnd, StartedRun } from '@jadwal/queue'
 import type { AnyJob } from '@jadwal/sdk'
 import { checkPayload, judgeAttempt } from '@jadwal/sdk/attempts'
 import type { AttemptsInHand } from './attempts-in-hand.ts'
@@ -15,6 +15,8 @@ export interface ExecuteDeps {
   findJob: (name: string) => Promise<JobDescription | undefined>
   secrets: ReadonlyMap<string, string>
   attempts: AttemptsInHand
+  /** Says whether a run may be made by the fuse of its job; undefined: yes. */
+  fuses: Pick<FuseWatch, 'admit'>
   /** In [0, 1); for the jitter of retries. */
   random: () => number
 }
@@ -23,6 +25,9 @@ export interface ExecuteDeps {
 export async function executeRun(deps: ExecuteDeps, run: StartedRun): Promise<RunEnd> {
   const job = deps.jobs.get(run.job)
   if (!job || job.queue !== run.queue) return unknownJob(deps, run)
+  const admitting = deps.fuses.admit(run)
+  const admitted = admitting ? await admitting : 'go'
+  if (admitted !== 'go') return { kind: admitted }
   const checking = checkPayload(run, job, deps.secrets)
   const checked = checking instanceof Promise ? await checking : checking
   if ('refused' in checked) return checked.refused
