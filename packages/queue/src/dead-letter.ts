@@ -59,3 +59,12 @@ local function writeDeadLetter(prefix, id, at, n)
   redis.call('LPUSH', prefix .. 'wait', id)
 end
 `
+
+/** Lua: `removeDeadLetter(prefix, id)` takes a letter, mostly one of the older, out of the dead-letter queue with that key prefix. */
+export const REMOVE_DEAD_LETTER = `
+local function removeDeadLetter(prefix, id)
+  if redis.call('UNLINK', prefix .. id, prefix .. id .. ':logs') > 0 then
+    redis.call('LREM', prefix .. 'wait', -1, id)
+  end
+end
+`

@@ -112,6 +112,21 @@ export { endLostRun, type LostRun, oldestFactMs, runsWithoutMessage } from './lo
 export { putBackLostRun, type RunToPutBack } from './put-back-lost-run.ts'
 export { trimDeadLetters, trimRejected } from './trim-dead-letters.ts'
 export {
+  createDeadLetters,
+  type DeadLetters,
+  type DeadLettersDeps,
+  type DiscardResult,
+} from './dead-letters.ts'
+export type {
+  LetterToRedrive,
+  RedriveRefusal,
+  RedriveRequest,
+  RedriveResult,
+} from './redrive-letters.ts'
+export { type Decision, findDecision, locateLetters } from './read-letters.ts'
+export type { DeadRunCopy } from './redriven-run.ts'
+export { retryNow } from './retry-now.ts'
+export {
   checkScheduledJobs,
   type ScheduledJob,
   type ScheduledJobProblem,

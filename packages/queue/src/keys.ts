@@ -65,6 +65,14 @@ export function lotsTendedKey(prefix: string, queue: string): string {
   return `${companionPrefix(prefix, queue)}lots-tended`
 }
 
+/**
+ * STRING with PX: what was decided about a dead letter of the queue. `claimed <queue>`: its new run is
+ * being put into that queue; `redriven`; or `discarded <JSON of at, by and reason>`.
+ */
+export function settledKey(prefix: string, queue: string, id: string): string {
+  return `${companionPrefix(prefix, queue)}settled:${id}`
+}
+
 /** HASH run id → why it is to be cancelled (a RunReason). Written before anything is done about it. */
 export function cancelsKey(prefix: string, queue: string): string {
   return `${companionPrefix(prefix, queue)}cancels`

@@ -1,0 +1,72 @@
+import type { Clock } from '@jadwal/domain'
+import type { Redis } from 'ioredis'
+import { createMemoryGauge, PRODUCERS_STOP_AT } from './memory-watch.ts'
+import { discardLetters } from './discard-letters.ts'
+import { QueueOpener } from './open-queue.ts'
+import { Patience } from './patience.ts'
+import {
+  type LetterToRedrive,
+  redriveLetters,
+  type RedriveRequest,
+  type RedriveResult,
+} from './redrive-letters.ts'
+import { answering, tryLater } from './redis-trouble.ts'
+
+/** A decision was made now, or had been before. */
+export type DiscardResult =
+  | { id: string; discarded: true; isNew: boolean }
+  | { id: string; discarded: false; redrivenAs: string }
+
+/** Settles dead letters. Errors are those of a producer; whatever was not done can be asked for again. */
+export interface DeadLetters {
+  /**
+   * Makes a new run of each letter, the same one however often and by however many it is asked for, and
+   * takes the letters out. One that was trimmed or lost is redriven from the copy that is given.
+   */
+  redrive(
+    letters: readonly LetterToRedrive[],
+    request: Omit<RedriveRequest, 'nowMs'>,
+  ): Promise<RedriveResult[]>
+  /** Takes letters out with a reason, for good. */
+  discard(
+    letters: readonly { id: string; queue: string }[],
+    request: { by: string; reason: string },
+  ): Promise<DiscardResult[]>
+  close(): Promise<void>
+}
+
+export interface DeadLettersDeps {
+  /** A producer's connection. */
+  redis: Redis
+  prefix: string
+  clock: Pick<Clock, 'now' | 'monotonicMs'>
+  onError: (error: Error) => void
+}
+
+export function createDeadLetters({ redis, prefix, clock, onError }: DeadLettersDeps): DeadLetters {
+  const memoryUse = createMemoryGauge(redis, clock)
+  const opener = new QueueOpener(redis, onError)
+  const patience = new Patience(redis)
+  const nowMs = (): number => clock.now().getTime()
+  return {
+    async redrive(letters, request) {
+      return await answering(async () => {
+        await patience.ready()
+        if ((await patience.for(Promise.resolve(memoryUse()))) >= PRODUCERS_STOP_AT)
+          throw tryLater()
+        const deps = { redis, prefix, opener, patience }
+        return await redriveLetters(deps, letters, { ...request, nowMs: nowMs() })
+      })
+    },
+    async discard(letters, request) {
+      return await answering(async () => {
+        await patience.ready()
+        const deps = { redis, prefix, patience }
+        return await discardLetters(deps, letters, { ...request, nowMs: nowMs() })
+      })
+    },
+    async close() {
+      await opener.close()
+    },
+  }
+}

@@ -1,0 +1,180 @@
+import { redriveRunId, type RunId } from '@jadwal/domain'
+import type { Redis } from 'ioredis'
+import { bullPrefix, settledKey } from './keys.ts'
+import type { QueueOpener } from './open-queue.ts'
+import type { Patience } from './patience.ts'
+import { type Decision, readDecision, readLetters } from './read-letters.ts'
+import { type DeadRunCopy, type Decider, redrivenRun, type RedrivenRun } from './redriven-run.ts'
+import { registerQueues } from './registry.ts'
+import { type RedriveCall, sendRedrive } from './send-redrive.ts'
+
+/** Letters, and bytes of what is sent for them, in one call of a script. Redis does nothing else meanwhile. */
+const AT_ONCE = 100
+const AT_ONCE_BYTES = 4 * 1024 * 1024
+
+export interface LetterToRedrive {
+  /** Of the dead run. */
+  id: string
+  /** Where it died. */
+  queue: string
+  /** What to make the new run of when Redis has the letter no more. */
+  copy?: DeadRunCopy
+  /** The history has the new run: it is not to be made again. */
+  isMade?: boolean
+}
+
+export interface RedriveRequest extends Decider {
+  /** The queue that a job is served from; undefined when nobody serves it. */
+  queueOf: (job: string) => string | undefined
+}
+
+export type RedriveResult =
+  /** `isNew`: by this call, as far as known; else it had been before. */
+  | { id: string; redrivenAs: RunId; isNew: boolean }
+  | { id: string; refused: RedriveRefusal; job?: string }
+
+/** Redis has no such letter (any more); nobody serves its job; somebody discarded it. */
+export type RedriveRefusal = 'no-letter' | 'unknown-job' | 'discarded'
+
+interface Deps {
+  redis: Redis
+  prefix: string
+  opener: QueueOpener
+  patience: Patience
+}
+
+/** One letter on its way. */
+interface Redriving {
+  id: string
+  from: string
+  target: string
+  job: string
+  priority: number
+  run: RedrivenRun
+  isMade: boolean
+}
+
+/** Redrives letters, with their facts, in the order given. Safe to repeat after whatever happened. */
+export async function redriveLetters(
+  deps: Deps,
+  letters: readonly LetterToRedrive[],
+  request: RedriveRequest,
+): Promise<RedriveResult[]> {
+  const { redis, prefix, patience } = deps
+  const results = new Map<string, RedriveResult>()
+  const found = await patience.for(readLetters(redis, prefix, letters))
+  const groups = new Map<string, Redriving[]>()
+  for (const [at, letter] of letters.entries()) {
+    const copy = found[at] ?? letter.copy
+    const target = copy && request.queueOf(copy.job)
+    if (!copy || target === undefined) {
+      results.set(letter.id, await decidedBefore(deps, letter, copy))
+      continue
+    }
+    const one = redriving(letter, copy, { target, nowMs: request.nowMs })
+    const key = JSON.stringify([one.from, one.target])
+    groups.set(key, [...(groups.get(key) ?? []), one])
+  }
+  for (const group of groups.values())
+    for (const batch of batches(group))
+      for (const result of await redriveBatch(deps, batch, request)) results.set(result.id, result)
+  return letters.flatMap(({ id }) => results.get(id) ?? [])
+}
+
+/** A letter that can't be redriven may have been before. */
+async function decidedBefore(
+  { redis, prefix, patience }: Deps,
+  { id, queue }: LetterToRedrive,
+  copy: DeadRunCopy | undefined,
+): Promise<RedriveResult> {
+  const kept = await patience.for(redis.get(settledKey(prefix, queue, id)))
+  const decision = readDecision(id, kept)
+  if (decision) return toResult(id, decision)
+  return copy ? { id, refused: 'unknown-job', job: copy.job } : { id, refused: 'no-letter' }
+}
+
+function redriving(
+  { id, queue: from, isMade = false }: LetterToRedrive,
+  copy: DeadRunCopy,
+  { target, nowMs }: { target: string; nowMs: number },
+): Redriving {
+  const run = redrivenRun(id, copy, { queue: target, nowMs })
+  return { id, from, target, job: copy.job, priority: copy.priority, run, isMade }
+}
+
+/** Letters of one queue whose new runs go to one queue. */
+async function redriveBatch(
+  deps: Deps,
+  batch: readonly Redriving[],
+  request: RedriveRequest,
+): Promise<RedriveResult[]> {
+  const [first] = batch
+  if (!first) return []
+  const { from, target } = first
+  await deps.patience.for(registerQueues(deps.redis, deps.prefix, [target]))
+  const queue = await deps.opener.open(target, {
+    prefix: bullPrefix(deps.prefix, target),
+    skipMetasUpdate: true,
+  })
+  const send = async (
+    runs: readonly Redriving[],
+    call: Pick<RedriveCall, 'steps' | 'slot'>,
+  ): Promise<(string | 1)[]> => await sendRedrive(deps, { ...call, queue, decider: request }, runs)
+  if (from === target) {
+    const said = await send(batch, { steps: 'claim add settle', slot: from })
+    return await outcomes(deps, { batch, said }, request)
+  }
+  const said = await send(batch, { steps: 'claim', slot: from })
+  const ours = batch.filter((_, at) => said[at] === 1)
+  if (ours.length > 0) {
+    await send(ours, { steps: 'add', slot: target })
+    await send(ours, { steps: 'settle', slot: from })
+  }
+  return await outcomes(deps, { batch, said }, request)
+}
+
+/** What a claim says of each letter; those that are on their way to another queue are brought there. */
+async function outcomes(
+  deps: Deps,
+  { batch, said }: { batch: readonly Redriving[]; said: readonly (string | 1)[] },
+  request: RedriveRequest,
+): Promise<RedriveResult[]> {
+  const results: RedriveResult[] = []
+  for (const [at, one] of batch.entries()) {
+    const word = said[at]
+    const decision = readDecision(one.id, word)
+    if (word === 1) results.push({ id: one.id, redrivenAs: one.run.id, isNew: true })
+    else if (decision) results.push(toResult(one.id, decision))
+    else if (word?.startsWith('claimed ')) {
+      const target = word.slice('claimed '.length)
+      const run = { ...one.run, fact: withQueue(one.run.fact, target) }
+      results.push(...(await redriveBatch(deps, [{ ...one, target, run }], request)))
+    } else throw new Error(`no answer about the dead letter ${one.id}`)
+  }
+  return results
+}
+
+function withQueue(fact: string, queue: string): string {
+  return JSON.stringify({ ...(JSON.parse(fact) as object), queue })
+}
+
+function toResult(id: string, decision: Decision): RedriveResult {
+  if (decision.kind === 'discarded') return { id, refused: 'discarded' }
+  return { id, redrivenAs: redriveRunId(id), isNew: false }
+}
+
+function* batches(letters: readonly Redriving[]): Generator<Redriving[]> {
+  let batch: Redriving[] = []
+  let bytes = 0
+  for (const each of letters) {
+    const size = 2 * each.run.fact.length
+    if (batch.length === AT_ONCE || (batch.length > 0 && bytes + size > AT_ONCE_BYTES)) {
+      yield batch
+      batch = []
+      bytes = 0
+    }
+    batch.push(each)
+    bytes += size
+  }
+  if (batch.length > 0) yield batch
+}
