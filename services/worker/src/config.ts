@@ -2,6 +2,7 @@ import { jobsEnv } from '@jadwal/jobs'
 import { redisUrlProblem } from '@jadwal/queue'
 import { commonEnv, integerEnv, parseEnv, portEnv } from '@jadwal/runtime'
 import { z } from 'zod'
+import { childEnv } from './isolation/child-env.ts'
 import { readQueueList } from './queue-list.ts'
 
 const SECRET = /^JADWAL_SECRET_(.+)$/
@@ -43,6 +44,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     /** Undefined: all queues of the catalogue. */
     queues: parsed.JADWAL_QUEUES,
     secrets: secretsOf(env),
+    childEnv: childEnv(env),
   }
 }
 export type WorkerConfig = ReturnType<typeof readConfig>

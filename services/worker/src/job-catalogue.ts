@@ -1,9 +1,8 @@
-import { resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { jobs as ownJobs } from '@jadwal/jobs'
 import { ConfigError } from '@jadwal/runtime'
 import type { AnyJob } from '@jadwal/sdk'
 import { z } from 'zod'
+import { importJobs } from './jobs-module.ts'
 import { allQueues, type ServedQueue } from './queue-list.ts'
 
 const AJob = z.custom<AnyJob>((value) => {
@@ -20,7 +19,7 @@ const JobsModule = z
  */
 export async function loadJobs(module: string | undefined): Promise<readonly AnyJob[]> {
   if (module === undefined) return ownJobs
-  const jobs = JobsModule.safeParse(await importModule(module))
+  const jobs = JobsModule.safeParse(await load(module))
   if (!jobs.success)
     throw wrongJobs(
       module,
@@ -50,12 +49,9 @@ export function servedQueues(
   ])
 }
 
-async function importModule(module: string): Promise<unknown> {
-  const address = /^(\.|\/)|\.[cm]?[jt]s$/.test(module)
-    ? pathToFileURL(resolve(module)).href
-    : module
+async function load(module: string): Promise<unknown> {
   try {
-    return await import(address)
+    return await importJobs(module)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw wrongJobs(module, `must be a module that can be loaded (${reason})`)
