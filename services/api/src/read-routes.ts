@@ -1,8 +1,8 @@
-import { readCatalogue } from '@jadwal/queue'
 import type { Router } from 'express'
 import type { ApiDeps } from './api-deps.ts'
 import { askRedis } from './ask.ts'
 import { endpoint } from './endpoint.ts'
+import { readJobs } from './read-jobs.ts'
 
 /** What there is to see beside runs: jobs, queues and workers. */
 export function addReadRoutes(router: Router, deps: ApiDeps): void {
@@ -10,7 +10,7 @@ export function addReadRoutes(router: Router, deps: ApiDeps): void {
 
   endpoint(router, '/jobs', {
     get: async (_req, res) => {
-      res.json(wholeList(await askRedis(() => readCatalogue(redis, prefix))))
+      res.json(wholeList(await askRedis(() => readJobs(redis, prefix))))
     },
   })
   endpoint(router, '/queues', {
