@@ -39,10 +39,10 @@ export async function ensureInstalled() {
   }
 }
 
-/** Bundles every service; quick when nothing has changed. */
+/** Bundles every service and program, but not what is published; quick when nothing has changed. */
 export async function ensureBuilt() {
   const turbo = join(ROOT, 'node_modules', '.bin', 'turbo')
-  const args = ['run', 'build', '--output-logs=errors-only']
+  const args = ['run', 'build', '--filter=!@jadwal/sdk', '--output-logs=errors-only']
   const { code, output } = await run(turbo, args, {
     quiet: true,
     env: { TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1' },
