@@ -47,6 +47,8 @@ export interface Producer {
   ): Promise<RunId[]>
   /** Likewise for runs of any jobs, which keep their order within their queue. */
   send(requests: readonly RunRequest[]): Promise<Enqueued[]>
+  /** Likewise for one run, as `enqueue`. */
+  sendOne(request: RunRequest): Promise<Enqueued>
   close(): Promise<void>
 }
 
@@ -77,9 +79,7 @@ export function createProducer(deps: ProducerDeps): Producer {
   const registered = new Set<string>()
   const queues = new Map<string, Queue>()
 
-  async function queueOf(name: string): Promise<Queue> {
-    const known = queues.get(name)
-    if (known) return known
+  async function openQueue(name: string): Promise<Queue> {
     if (!registered.has(name)) await patience.for(registerQueues(redis, prefix, [name]))
     registered.add(name)
     const options = { prefix: bullPrefix(prefix, name), skipMetasUpdate: true }
@@ -88,30 +88,39 @@ export function createProducer(deps: ProducerDeps): Producer {
     return queue
   }
 
-  /** After each wait that was given up, nothing more may be sent: the caller was told that it failed. */
+  /** What most calls need not wait for. */
+  async function admitted(): Promise<void> {
+    if (redis.status !== 'ready') await patience.ready()
+    if ((await patience.for(memoryUse())) >= PRODUCERS_STOP_AT) throw tryLater()
+  }
+
+  async function plainly(batch: readonly RunDraft[], name: string): Promise<void> {
+    const queue = queues.get(name) ?? (await openQueue(name))
+    await patience.for(sendPlain(queue, { redis, prefix }, batch))
+  }
+
+  /** After a wait that was given up, nothing more may be sent: the caller was told that it failed. */
   async function sendAll(drafts: readonly RunDraft[]): Promise<Map<RunDraft, RunId>> {
     const existing = new Map<RunDraft, RunId>()
-    return await answering(async () => {
-      await patience.ready()
-      if ((await patience.for(memoryUse())) >= PRODUCERS_STOP_AT) throw tryLater()
-      const pieces = [...batches(drafts)]
-      if (pieces.length > 1 && drafts.some((draft) => draft.claim !== undefined))
-        await patience.for(checkClaims(redis, prefix, drafts))
-      for (const batch of pieces) {
-        const queue = await queueOf(batch[0]?.queue ?? '')
-        if (batch.some((draft) => draft.claim !== undefined)) {
-          const found = await patience.for(sendClaimed(queue, { redis, prefix }, batch))
-          for (const [draft, id] of found) existing.set(draft, id)
-        } else await patience.for(sendPlain(queue, { redis, prefix }, batch))
-      }
-      return existing
-    })
+    await admitted()
+    const pieces = [...batches(drafts)]
+    if (pieces.length > 1 && drafts.some(isClaimed))
+      await patience.for(checkClaims(redis, prefix, drafts))
+    for (const batch of pieces) {
+      const name = batch[0]?.queue ?? ''
+      if (batch.some(isClaimed)) {
+        const queue = queues.get(name) ?? (await openQueue(name))
+        const found = await patience.for(sendClaimed(queue, { redis, prefix }, batch))
+        for (const [draft, id] of found) existing.set(draft, id)
+      } else await plainly(batch, name)
+    }
+    return existing
   }
 
   async function send(requests: readonly RunRequest[]): Promise<Enqueued[]> {
     const nowMs = clock.now().getTime()
     const drafts = requests.map((request) => draftRun(request, nowMs, maxPayloadBytes))
-    const existing = await sendAll(drafts).catch((error: unknown) => {
+    const existing = await answering(() => sendAll(drafts)).catch((error: unknown) => {
       throw error instanceof ClaimedOtherwise ? error.toConflict(drafts) : error
     })
     return drafts.map((draft) => {
@@ -120,8 +129,19 @@ export function createProducer(deps: ProducerDeps): Producer {
     })
   }
 
+  async function sendOne(request: RunRequest): Promise<Enqueued> {
+    try {
+      const [run] = await send([request])
+      if (run === undefined) throw new Error('one run in, none out')
+      return run
+    } catch (error) {
+      throw error instanceof IdempotencyConflictError ? error.ofOne() : error
+    }
+  }
+
   return {
     send,
+    sendOne,
     async enqueueMany(job, payloads, { ids, idempotencyKeys, ...options } = {}) {
       const runs = await send(
         payloads.map((payload, at) => {
@@ -136,19 +156,24 @@ export function createProducer(deps: ProducerDeps): Producer {
       return runs.map(({ id }) => id)
     },
     async enqueue(job, payload, options = {}) {
-      try {
-        const [run] = await send([{ job, payload, options }])
-        if (run === undefined) throw new Error('one payload in, no id out')
-        return run.id
-      } catch (error) {
-        throw error instanceof IdempotencyConflictError ? error.ofOne() : error
-      }
+      const request = { job, payload, options }
+      const draft = draftRun(request, clock.now().getTime(), maxPayloadBytes)
+      if (isClaimed(draft)) return (await sendOne(request)).id
+      await answering(async () => {
+        await admitted()
+        await plainly([draft], job.queue)
+      })
+      return draft.id
     },
     async close() {
       await opener.close()
       redis.disconnect()
     },
   }
+}
+
+function isClaimed({ claim }: RunDraft): boolean {
+  return claim !== undefined
 }
 
 function oneOf<K extends string, V>(name: K, value: V | undefined): Partial<Record<K, V>> {

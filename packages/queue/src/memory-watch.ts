@@ -37,18 +37,18 @@ export const PRODUCERS_STOP_AT = 0.7
 export const WORKERS_STOP_AT = 0.8
 
 /**
- * Answers how full Redis is without asking it each time: a reading is good for `maxAgeMs`, and while
+ * Answers how full Redis is, at once or by asking it: a reading is good for `maxAgeMs`, and while
  * a new one is under way the last one serves.
  */
 export function createMemoryGauge(
   redis: Redis,
   clock: { monotonicMs(): number },
   maxAgeMs = 500,
-): () => Promise<number> {
+): () => number | Promise<number> {
   let readAtMs = -Infinity
   let last = 0
   let reading: Promise<number> | undefined
-  return async () => {
+  return () => {
     if (clock.monotonicMs() - readAtMs < maxAgeMs) return last
     reading ??= memoryUse(redis)
       .then((use) => {
@@ -59,6 +59,6 @@ export function createMemoryGauge(
       .finally(() => {
         reading = undefined
       })
-    return await reading
+    return reading
   }
 }

@@ -36,7 +36,8 @@ export class Patience {
   }
 
   /** Resolves or rejects as `work` does; or rejects when Redis was silent for a second. */
-  async for<T>(work: Promise<T>): Promise<T> {
+  async for<T>(work: Promise<T> | T): Promise<T> {
+    if (!(work instanceof Promise)) return work
     return await new Promise<T>((resolve, reject) => {
       const giveUp = (): void => reject(new Error('no answer within a second'))
       const waiter: Waiter = { since: this.#now, giveUp }
