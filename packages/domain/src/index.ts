@@ -94,5 +94,5 @@ export {
   type TickVerdict,
 } from './tick-ledger.ts'
 export { nextVersionTick } from './version-ticks.ts'
-export { WorkerInfo } from './worker-info.ts'
+export { QueueRate, WorkerInfo } from './worker-info.ts'
 export { isTimezone } from './zone-clock.ts'

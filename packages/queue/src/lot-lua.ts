@@ -1,3 +1,4 @@
+import { TAKE_BACK } from './take-back-lua.ts'
 import { HELD_SCORE } from './unfinished-lua.ts'
 
 /**
@@ -19,7 +20,7 @@ const MOST_GONE = 1_000
 
 /**
  * `takeParked(base, companions, lot, count)`: puts so many runs of a lot at the front of their queue,
- * those parked first first, and returns their ids.
+ * those parked first first, and returns their ids. `isParked(base, lot, id)`: whether a run lies in it.
  */
 export const TAKE_PARKED = `
 local function isParked(base, lot, id)
@@ -68,20 +69,19 @@ end
 
 /**
  * `fillSlots(base, companions, lot)`: lets as many parked runs of a key start as have room, and keeps
- * the slots for them.
+ * the slots for them. Returns how many there were.
  */
 export const FILL_SLOTS = `${TAKE_PARKED}${CLOSE_LOT}
 local function fillSlots(base, companions, lot)
   local slots = companions .. 'slots:' .. lot
   local limit = tonumber(redis.call('HGET', companions .. 'lots', lot) or '')
-  local room = (limit or 0) - redis.call('SCARD', slots)
-  if room > 0 then
-    for _, id in ipairs(takeParked(base, companions, lot, room)) do
-      redis.call('SADD', slots, id)
-      redis.call('HSET', base .. id, '${SLOT_FIELD}', lot)
-    end
+  local taken = takeParked(base, companions, lot, (limit or 0) - redis.call('SCARD', slots))
+  for _, id in ipairs(taken) do
+    redis.call('SADD', slots, id)
+    redis.call('HSET', base .. id, '${SLOT_FIELD}', lot)
   end
   closeLot(companions, lot)
+  return #taken
 end
 `
 
@@ -96,24 +96,11 @@ local function leaveSlot(base, companions, id)
 end
 `
 
-/**
- * `isInHand(base, id, token)`: whether the message's lock holds the attempt's token.
- * `park(base, companions, id, lot)`: parks a message that is in hand, and takes back what its start counted.
- */
-export const PARK = `
-local function isInHand(base, id, token)
-  return redis.call('GET', base .. id .. ':lock') == token
-end
-
+/** `park(base, companions, id, lot)`: parks a message that is in hand, and takes back what its start counted. */
+export const PARK = `${TAKE_BACK}
 local function park(base, companions, id, lot)
-  local message = base .. id
-  redis.call('LREM', base .. 'active', 1, id)
-  redis.call('DEL', message .. ':lock')
-  redis.call('SREM', base .. 'stalled', id)
-  redis.call('HINCRBY', message, 'ats', -1)
-  redis.call('HDEL', message, 'processedOn', 'pb')
-  if tonumber(redis.call('GET', base .. 'limiter') or '0') > 0 then redis.call('DECR', base .. 'limiter') end
-  redis.call('HSET', message, '${LOT_FIELD}', lot)
+  takeBack(base, id)
+  redis.call('HSET', base .. id, '${LOT_FIELD}', lot)
   redis.call('ZADD', base .. 'delayed', '${HELD_SCORE}', id)
   redis.call('RPUSH', companions .. 'parked:' .. lot, id)
 end

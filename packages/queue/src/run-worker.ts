@@ -1,9 +1,10 @@
-import type { Clock, OnLost, RunMessage } from '@jadwal/domain'
+import type { Clock, OnLost, QueueRate, RunMessage } from '@jadwal/domain'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DelayedError, type Job as Message, WaitingError } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { type CancelReason, readReason } from './cancel-run.ts'
 import { bullKey, bullPrefix, cancelsKey } from './keys.ts'
+import { leaveAlone, leaveAloneMs } from './leave-alone.ts'
 import { SLOT_FIELD } from './lot-lua.ts'
 import { MessageWorker } from './message-worker.ts'
 import { OUTCOME_FIELD, readStoredOutcome, writeStoredOutcome } from './outcome-record.ts'
@@ -18,8 +19,6 @@ import { takeUp } from './run-take-up.ts'
 import { SUSPECT_AFTER, type SuspectSlot } from './suspect-slot.ts'
 import { workOffWhenFull } from './when-full.ts'
 
-/** How long a message of an unknown form waits for a worker that knows it. */
-const PARK_MS = 60_000
 /** How long a suspect waits, at least and at most, for another to end. */
 const SUSPECT_WAIT_MS = [500, 1_500] as const
 /** Suspects come back together: the others are parked for certain before the first is called. */
@@ -31,6 +30,8 @@ export interface RunWorkerOptions {
   prefix: string
   queue: string
   concurrency: number
+  /** How many runs all workers of the queue together start in a time at most. */
+  rate?: QueueRate | undefined
   /** A run whose worker was not heard of for this long is taken up by another. */
   lockMs: number
   clock: Clock
@@ -69,7 +70,7 @@ export class RunWorker {
   #taken = 0
 
   constructor(options: RunWorkerOptions) {
-    const { redis, prefix, queue, concurrency, lockMs, onError } = options
+    const { redis, prefix, queue, concurrency, rate, lockMs, onError } = options
     this.#options = options
     this.#writer = new OutcomeWriter({ write: outcomeScript(redis, prefix, queue), onError })
     // Two parameters: with a third BullMQ makes an AbortController for every message.
@@ -83,6 +84,7 @@ export class RunWorker {
       removeOnComplete: { count: 0 },
       runRetryDelay: 1_000,
       autorun: false,
+      ...(rate ? { limiter: { max: rate.max, duration: rate.perMs } } : {}),
       settings: { backoffStrategy: retryWaitMs },
     })
     this.#worker.keepLocks()
@@ -145,7 +147,7 @@ export class RunWorker {
     const { clock, queue, suspects, execute } = this.#options
     if (message.data?.v !== 1) {
       this.#options.onParked(message.id ?? '', 'form')
-      return this.#park(message, token, { delayMs: PARK_MS })
+      return this.#leaveAlone(message, token)
     }
     const run = new StartedRun(message, { queue, token, startedAtMs: clock.now().getTime() })
     if (run.attempt === 1 && !this.#options.heardOfCancel(run.id))
@@ -221,6 +223,15 @@ export class RunWorker {
         run.lostBefore = next.lostBefore
         return next.kind === 'run' ? 'execute' : lostTooOften(run.lostInARow)
     }
+  }
+
+  /** Whatever the message is, a worker that knows its form finds it as it was. */
+  async #leaveAlone(message: Message<RunMessage>, token: string): Promise<never> {
+    const { redis, clock } = this.#options
+    const nowMs = clock.now().getTime()
+    const untilMs = nowMs + leaveAloneMs(nowMs - message.timestamp - (message.opts.delay ?? 0))
+    const { id = '' } = message
+    return this.#putBack(() => leaveAlone(redis, this.#options, { id, token, untilMs }))
   }
 
   /** Parks a run that was looked at: its lost attempts are told now, and stay counted. */

@@ -24,7 +24,7 @@ function setup() {
     ...bench,
     deps,
     close: () => void (isOpen = false),
-    workAs: bench.work,
+    workAs: (...how: Parameters<typeof bench.work>) => bench.work(...how),
     /** A worker that parks every run for as long as the lot is open. */
     work: (end: RunEnd = SUCCEEDED, options: { concurrency?: number; lockMs?: number } = {}) =>
       bench.work(async (run) => {

@@ -3,6 +3,7 @@ import type { FuseWatch, RunEnd, StartedRun } from '@jadwal/queue'
 import type { AnyJob } from '@jadwal/sdk'
 import { checkPayload, judgeAttempt } from '@jadwal/sdk/attempts'
 import type { AttemptsInHand } from './attempts-in-hand.ts'
+import { awaitTurn, type TakeSlot } from './key-limit.ts'
 
 /** How long a run waits for a worker that knows its job, before it is looked at again. */
 const UNKNOWN_HERE_MS = 5_000
@@ -17,6 +18,8 @@ export interface ExecuteDeps {
   attempts: AttemptsInHand
   /** Says whether a run may be made by the fuse of its job; undefined: yes. */
   fuses: Pick<FuseWatch, 'admit'>
+  /** Asked only for runs of jobs that limit how many of a key run at once. */
+  takeSlot: TakeSlot
   /** In [0, 1); for the jitter of retries. */
   random: () => number
 }
@@ -24,6 +27,8 @@ export interface ExecuteDeps {
 /** Makes one attempt at a run: job, payload, handler, and what its end means. Never rejects. */
 export async function executeRun(deps: ExecuteDeps, run: StartedRun): Promise<RunEnd> {
   const job = deps.jobs.get(run.job)
+  // A parked run that was let out has its slot before its key is known.
+  if (!job || job.concurrency) run.mayHaveSlot = true
   if (!job || job.queue !== run.queue) return unknownJob(deps, run)
   const admitting = deps.fuses.admit(run)
   const admitted = admitting ? await admitting : 'go'
@@ -31,8 +36,18 @@ export async function executeRun(deps: ExecuteDeps, run: StartedRun): Promise<Ru
   const checking = checkPayload(run, job, deps.secrets)
   const checked = checking instanceof Promise ? await checking : checking
   if ('refused' in checked) return checked.refused
+  const { mask } = checked
+  if (job.concurrency) {
+    const turn = await awaitTurn(deps.takeSlot, run, {
+      name: job.name,
+      concurrency: job.concurrency,
+      input: checked,
+    })
+    if (turn.kind === 'threw') return judgeAttempt({ run, job, mask }, turn, deps.random())
+    if (turn.kind !== 'go') return turn
+  }
   const end = await deps.attempts.make(run, job, checked)
-  return judgeAttempt({ run, job, mask: checked.mask }, end, deps.random())
+  return judgeAttempt({ run, job, mask }, end, deps.random())
 }
 
 /**

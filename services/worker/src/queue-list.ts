@@ -1,27 +1,40 @@
-import { QueueName } from '@jadwal/domain'
+import { HOUR, MINUTE, QueueName, type QueueRate, SECOND } from '@jadwal/domain'
 
 export interface ServedQueue {
   name: string
+  /** How many runs this worker has in hand at most. */
   concurrency: number
+  /** How many runs all workers together start in a time at most; no limit when absent. */
+  rate?: QueueRate
 }
 
 const DEFAULT_CONCURRENCY = 10
 const MAX_CONCURRENCY = 10_000
+const MAX_RATE = 1_000_000
+const UNIT_MS = { s: SECOND, m: MINUTE, h: HOUR }
 
-/** Reads `emails:20,reports` (10 where no number is given); a string says what is wrong with it. */
+const FORM = /^\s*([^:@\s]+)\s*(?::\s*(\d{1,5})\s*)?(?:@\s*(\d{1,7})\s*\/\s*([smh])\s*)?$/
+
+const RIGHT = `must be a list of queue:concurrency@rate such as emails:20@100/s,reports:2, each concurrency from 1 to ${MAX_CONCURRENCY}, each rate from 1 to ${MAX_RATE} a second (/s), minute (/m) or hour (/h)`
+
+/** Reads `emails:20@100/s,reports` (10 where no number is given, no rate where none is); a string says what is wrong with it. */
 export function readQueueList(text: string): ServedQueue[] | string {
   const queues = new Map<string, ServedQueue>()
   for (const part of text.split(',')) {
-    const match = /^\s*([^:\s]+)\s*(?::\s*(\d{1,5})\s*)?$/.exec(part)
-    const name = match?.[1] ?? ''
-    const concurrency = Number(match?.[2] ?? DEFAULT_CONCURRENCY)
-    if (!match || concurrency < 1 || concurrency > MAX_CONCURRENCY)
-      return `must be a list of queue:concurrency such as emails:20,reports:2, each from 1 to ${MAX_CONCURRENCY}`
+    const [, name = '', given = DEFAULT_CONCURRENCY, max, unit] = FORM.exec(part) ?? []
+    const concurrency = Number(given)
+    const rate = max === undefined ? undefined : { max: Number(max), perMs: UNIT_MS[unit as 's'] }
+    if (
+      name === '' ||
+      !isWithin(concurrency, MAX_CONCURRENCY) ||
+      !isWithin(rate?.max ?? 1, MAX_RATE)
+    )
+      return `${RIGHT}; ${JSON.stringify(part.trim())} is not`
     const checked = QueueName.safeParse(name)
     if (!checked.success)
       return `names a queue ${JSON.stringify(name)} that ${reasonOf(checked.error)}`
     if (queues.has(name)) return `names the queue ${name} twice`
-    queues.set(name, { name, concurrency })
+    queues.set(name, { name, concurrency, ...(rate ? { rate } : {}) })
   }
   return [...queues.values()]
 }
@@ -29,6 +42,10 @@ export function readQueueList(text: string): ServedQueue[] | string {
 /** Every queue of the catalogue, 10 runs at a time each. */
 export function allQueues(names: Iterable<string>): ServedQueue[] {
   return [...new Set(names)].toSorted().map((name) => ({ name, concurrency: DEFAULT_CONCURRENCY }))
+}
+
+function isWithin(value: number, most: number): boolean {
+  return value >= 1 && value <= most
 }
 
 function reasonOf(error: { issues: readonly { message: string }[] }): string {

@@ -28,6 +28,7 @@ import { ChildRuns } from './child-runs.ts'
 import type { WorkerConfig } from './config.ts'
 import { drain } from './drain.ts'
 import { executeRun } from './execute-run.ts'
+import { slotTaker, tendLots } from './slots.ts'
 import { FetchGate } from './fetch-gate.ts'
 import { FetchWatch } from './fetch-watch.ts'
 import { startFuses } from './fuses.ts'
@@ -97,6 +98,7 @@ export async function startWorker(
     secrets: config.secrets,
     attempts,
     fuses,
+    takeSlot: slotTaker({ redis, prefix, onError: logError }),
     random: Math.random,
   }
   const logParked = rateLimitedErrors(log, 'run left for a worker of another version')
@@ -107,12 +109,13 @@ export async function startWorker(
   )
   lifecycle.onClose('cancel watch', () => cancels.close())
   const workers: RunWorker[] = queues.map(
-    ({ name: queue, concurrency }) =>
+    ({ name: queue, concurrency, rate }) =>
       new RunWorker({
         redis,
         prefix,
         queue,
         concurrency,
+        rate,
         lockMs,
         clock,
         instance,
@@ -180,6 +183,7 @@ export async function startWorker(
   loop('look for cancels', end.signal, lookForCancels({ ...loopDeps, cancels }))
   loop('announce long attempts', end.signal, announceLong(loopDeps))
   loop('sweep', stop, sweep(loopDeps))
+  loop('tend lots', stop, tendLots({ ...loopDeps, jobs: execution.jobs }))
   loop('watch the fetching', stop, () => fetching.look())
   loop('watch memory', stop, watchMemory({ ...loopDeps, gate }))
   lifecycle.onClose('heartbeat', async () => {
