@@ -1,8 +1,9 @@
-import { fingerprint, type RunFact, RunMessage, revision, type RunState } from '@jadwal/domain'
+import { fingerprint, type RunFact, type RunMessage, revision, type RunState } from '@jadwal/domain'
 import type { Redis } from 'ioredis'
 import { DeadLetter } from './dead-letter.ts'
 import { bullKey, deadKey } from './keys.ts'
 import { endsRun, OUTCOME_FIELD, readStoredOutcome } from './outcome-record.ts'
+import { readableMessage } from './readable-message.ts'
 import { scheduleFacts } from './run-fact.ts'
 import { searchOutboxes } from './search-outboxes.ts'
 import { isHeldScore } from './unfinished-lua.ts'
@@ -75,10 +76,9 @@ export async function readMessage(
     if (error) throw error
     return value
   }) as [Record<string, string>, number | null, string | null, string | null, string | null]
-  const message = RunMessage.safeParse(parseJson(hash['data']))
+  if (hash['name'] === undefined) return undefined
   // The outcome is written before BullMQ is told, so an ended run's fact is in the outbox.
-  if (!message.success || failed !== null || completed !== null || hasEnded(hash[OUTCOME_FIELD]))
-    return undefined
+  if (failed !== null || completed !== null || hasEnded(hash[OUTCOME_FIELD])) return undefined
   const attempt = Number(hash['ats'] ?? 0)
   const isRunning = active !== null
   const state: RunState = isRunning
@@ -89,7 +89,7 @@ export async function readMessage(
   // BullMQ's score of a delayed message: ms * 4096 and a sequence number.
   const isDue = delayed === null || isHeldScore(delayed)
   const runAtMs = isDue ? undefined : Math.floor(Number(delayed) / 4_096)
-  return fact(hash, message.data, {
+  return fact(hash, readableMessage(parseJson(hash['data'])), {
     id,
     queue,
     state,

@@ -235,15 +235,3 @@ test('a drained run goes to the front and the next worker does it at once', asyn
     [second, 1, 0],
   ])
 })
-
-test('a message of a form from the future is left for a worker that knows it', async () => {
-  await using bench = openBench(server.url)
-  const id = await bench.add({ v: 2 })
-  bench.work(() => SUCCEEDED)
-  await eventually(async () => {
-    expect(await (await bench.queue.getJob(id))?.getState()).toBe('delayed')
-  })
-  expect(bench.parked).toEqual([id])
-  expect(bench.calls).toEqual([])
-  expect(await bench.redis.hget(bench.messageKey(id), 'jo')).toBe('1:parked')
-})
