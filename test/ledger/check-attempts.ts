@@ -48,7 +48,12 @@ function wrongWith(row: Row, attempts: readonly LedgerAttempt[]): string[] {
   )
   wrong(count('succeeded') > 1, `${count('succeeded')} attempts succeeded`)
   if (row.state === 'succeeded') {
-    wrong(last?.state !== 'succeeded', `succeeded by an attempt that is ${last?.state ?? 'absent'}`)
+    // Of a first attempt that succeeded the row says all there is to say.
+    const isPlain = row.attempt === 1 && attempts.length === 0
+    wrong(
+      !isPlain && last?.state !== 'succeeded',
+      `succeeded by an attempt that is ${last?.state ?? 'absent'}`,
+    )
   } else {
     wrong(count('succeeded') > 0, `${row.state}, although an attempt succeeded`)
   }

@@ -124,8 +124,8 @@ test('it finds two attempts that succeeded', () => {
 })
 
 test('it finds an end that its last attempt does not bear out', () => {
-  expect(check({ more: without('done', 1) }).inconsistent).toEqual([
-    'done: succeeded by an attempt that is absent',
+  expect(check({ more: without('retried', 2) }).inconsistent).toEqual([
+    'retried: succeeded by an attempt that is absent',
   ])
   expect(check({ more: without('lost', 3) }).inconsistent).toEqual([
     'lost: dead as lost, its last attempt absent',
@@ -138,6 +138,10 @@ test('it finds an end that its last attempt does not bear out', () => {
 test('it finds attempts of no run', () => {
   const more = { attempts: [...MORE.attempts, attempt('nobody', 1, 'failed')] }
   expect(check({ more }).inconsistent).toEqual(['nobody: attempts without a run'])
+})
+
+test('a run that succeeded at once needs no attempt', () => {
+  expect(check({ more: without('done', 1) }).inconsistent).toEqual([])
 })
 
 test('a run that was lost before its first attempt needs none', () => {

@@ -7,7 +7,11 @@ import { z } from 'zod'
  * The jobs of the fault tests, served by real workers. Each attempt notes itself in Redis, outside of
  * anything that Jadwal keeps: `executions` is a list of `<run id> <attempt> <ms since the epoch>`.
  */
-const redis = new Redis(process.env['REDIS_URL'] ?? '', { maxRetriesPerRequest: null })
+const redis = new Redis(process.env['REDIS_URL'] ?? '', {
+  maxRetriesPerRequest: null,
+  // After a failover the address leads elsewhere.
+  reconnectOnError: (error) => (error.message.includes('READONLY') ? 2 : false),
+})
 redis.on('error', () => {})
 export const EXECUTIONS = `${process.env['JADWAL_PREFIX']}:executions`
 const SPANS = `${process.env['JADWAL_PREFIX']}:spans`
@@ -47,6 +51,14 @@ const quick = defineJob({
   handler: ({ n }) => n,
 })
 
+/** Takes its time, and notes nothing: it works also when Redis takes no writes. */
+const rest = defineJob({
+  name: 'fault.rest',
+  queue: 'faults',
+  payload: z.object({ ms: z.number() }),
+  handler: ({ ms }, ctx) => delay(ms, undefined, { signal: ctx.signal }),
+})
+
 const fail = defineJob({
   name: 'fault.fail',
   queue: 'faults',
@@ -56,6 +68,35 @@ const fail = defineJob({
   async handler(_payload, ctx) {
     await note(ctx)
     throw new Error('this job always fails')
+  },
+})
+
+/** Keeps its first attempt's worker from doing anything else for so long. */
+const block = defineJob({
+  name: 'fault.block',
+  queue: 'faults',
+  payload: z.object({ ms: z.number() }),
+  async handler({ ms }, ctx) {
+    await note(ctx)
+    const until = performance.now() + (ctx.attempt === 1 ? ms : 0)
+    while (performance.now() < until);
+    return { attempt: ctx.attempt }
+  },
+})
+
+/** Works for a while, and fails once if its payload says so. */
+const shaky = defineJob({
+  name: 'fault.shaky',
+  queue: 'faults',
+  payload: z.object({ ms: z.number(), fails: z.boolean() }),
+  attempts: 3,
+  backoff,
+  async handler({ ms, fails }, ctx) {
+    await note(ctx)
+    await delay(ms, undefined, { signal: ctx.signal })
+    if (!fails || (await redis.hincrby(`${process.env['JADWAL_PREFIX']}:failed`, ctx.runId, 1)) > 1)
+      return
+    throw new Error('this attempt fails')
   },
 })
 
@@ -88,4 +129,29 @@ const span = defineJob({
   },
 })
 
-export const jobs = [work, quick, fail, poison, span]
+/**
+ * Calls a partner that is `up`, `down`, or answers nothing (`stalled`), as the key `partner` says. Notes
+ * when a call begins and ends: a LIST `calls` of `<began|ended> <run id> <attempt> <pid> <state>`.
+ */
+const partner = defineJob({
+  name: 'fault.partner',
+  queue: 'partners',
+  payload: z.object({}),
+  attempts: 4,
+  backoff,
+  fuse: { failureRate: 0.5, minAttempts: 10, windowMs: 60_000, openMs: 500 },
+  async handler(_payload, ctx) {
+    const state = (await redis.get(`${process.env['JADWAL_PREFIX']}:partner`)) ?? 'up'
+    const noteCall = (what: string): Promise<number> => {
+      const call = `${what} ${ctx.runId} ${ctx.attempt} ${process.pid} ${state}`
+      return redis.rpush(`${process.env['JADWAL_PREFIX']}:calls`, call)
+    }
+    await noteCall('began')
+    if (state === 'stalled') await delay(600_000, undefined, { signal: ctx.signal })
+    await delay(20)
+    await noteCall('ended')
+    if (state === 'down') throw new Error('the partner is down')
+  },
+})
+
+export const jobs = [block, shaky, partner, work, quick, rest, fail, poison, span]

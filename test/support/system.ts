@@ -17,9 +17,13 @@ export const LOCK_MS = 2_000
 export const JOBS = {
   work: { name: 'fault.work', queue: 'faults' },
   quick: { name: 'fault.quick', queue: 'faults' },
+  rest: { name: 'fault.rest', queue: 'faults' },
   fail: { name: 'fault.fail', queue: 'faults' },
+  block: { name: 'fault.block', queue: 'faults' },
+  shaky: { name: 'fault.shaky', queue: 'faults' },
   poison: { name: 'fault.poison', queue: 'faults' },
   span: { name: 'fault.span', queue: 'faults' },
+  partner: { name: 'fault.partner', queue: 'partners' },
 } as const
 
 export interface Row {
@@ -40,17 +44,19 @@ export interface SystemOptions {
   redisUrl?: string
   databaseUrl?: string
   env?: Readonly<Record<string, string>>
+  /** What the end of the test undoes goes here; for a system that several tests share. */
+  atEnd?: (undo: () => PromiseLike<void>) => void
 }
 
 /** Services as real processes on servers of the test's own choice, with the fault jobs. */
 export async function setupSystem(options: SystemOptions = {}) {
-  const redisUrl = options.redisUrl ?? inject('redisUrl')
+  const { atEnd = onTestFinished, redisUrl = inject('redisUrl') } = options
   const prefix = `system-${randomUUID()}`
   const database = await createTestDatabase(options.databaseUrl ?? inject('postgresUrl'))
   const redis = new Redis(redisUrl, { maxRetriesPerRequest: null })
   redis.on('error', () => {})
   const producer: Producer = createProducer({ url: redisUrl, prefix, onError: () => {} })
-  onTestFinished(async () => {
+  atEnd(async () => {
     redis.disconnect()
     await producer.close()
     // The database's server may be the one that the test has stopped.
@@ -71,7 +77,7 @@ export async function setupSystem(options: SystemOptions = {}) {
     more: Readonly<Record<string, string>> = {},
   ): ServiceProcess => {
     const service = spawnService(name, { ...env, ...more })
-    onTestFinished(() => service[Symbol.asyncDispose]())
+    atEnd(() => service[Symbol.asyncDispose]())
     return service
   }
   const rows = async (): Promise<Row[]> =>
