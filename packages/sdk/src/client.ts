@@ -1,22 +1,18 @@
-import { createProducer, type Producer } from '@jadwal/queue'
+import { createProducer, type Producer, RunFollower } from '@jadwal/queue'
 import type { z } from 'zod'
 import { checkEnqueueManyOptions, checkEnqueueOptions, checkRunPayload } from './check-run.ts'
 import type { EnqueueManyOptions, EnqueueOptions, Sendable } from './enqueue-options.ts'
+import { checkClientOptions, type ClientOptions } from './client-options.ts'
 import type { Job } from './job.ts'
-
-export interface ClientOptions {
-  redisUrl: string
-  /** `JADWAL_PREFIX` of the workers; `jadwal` when left out. */
-  prefix?: string
-  /** Hears each connection error. Without it they show only in the calls that they fail. */
-  onError?: (error: Error) => void
-}
+import { type RunHandle, runHandle } from './run-handle.ts'
 
 /** Sends runs from an app. One client per process serves everything; close it at the end. */
 export interface Client {
   /**
    * Enqueues one run and returns its id once Redis has it. Throws `InvalidRunError`,
-   * `PayloadTooLargeError`, `RedisUnavailableError` or `TryLaterError` (Redis' memory is short).
+   * `PayloadTooLargeError`, `IdempotencyConflictError`, `TryLaterError` (Redis' memory is short), or
+   * `RedisUnavailableError` when Redis says nothing for about a second. Nothing is known of the run then:
+   * repeat the call with the same `id` or `idempotencyKey`.
    */
   enqueue<P extends z.ZodType>(
     job: Job<P>,
@@ -29,15 +25,17 @@ export interface Client {
     payloads: readonly Sendable<z.input<P>>[],
     options?: EnqueueManyOptions,
   ): Promise<string[]>
+  /** A run to look at, or to follow to its end. Throws `InvalidRunError` when that is no id. */
+  run(id: string): RunHandle
+  /** Calls of `end` that are under way fail. */
   close(): Promise<void>
 }
 
+/** Throws `ClientOptionsError`. */
 export function createClient(options: ClientOptions): Client {
-  const producer: Producer = createProducer({
-    url: options.redisUrl,
-    prefix: options.prefix ?? 'jadwal',
-    onError: options.onError ?? ignore,
-  })
+  const { redisUrl: url, prefix, onError, maxPayloadBytes, api } = checkClientOptions(options)
+  const producer: Producer = createProducer({ url, prefix, onError, maxPayloadBytes })
+  const follower = new RunFollower({ url, prefix, onError })
   return {
     async enqueue(job, payload, opts = {}) {
       const checked = checkEnqueueOptions(job, opts)
@@ -49,8 +47,10 @@ export function createClient(options: ClientOptions): Client {
       await Promise.all(payloads.map((payload) => checkRunPayload(job, payload)))
       return producer.enqueueMany(job, payloads, checked)
     },
-    close: () => producer.close(),
+    run: (id) => runHandle({ follower, api }, id),
+    async close() {
+      follower.close()
+      await producer.close()
+    },
   }
 }
-
-function ignore(): void {}

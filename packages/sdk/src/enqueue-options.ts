@@ -1,4 +1,5 @@
-import type { SecretRef } from '@jadwal/domain'
+import { type SecretRef, systemClock } from '@jadwal/domain'
+import { clientIdProblem } from '@jadwal/queue'
 import { z } from 'zod'
 
 export interface EnqueueOptions {
@@ -10,10 +11,12 @@ export interface EnqueueOptions {
   priority?: number
   /** How often the run is tried in all, instead of the job's own number. */
   attempts?: number
-  /** The run's id, a UUIDv7: a call that is repeated with it gives one run. */
+  /** The run's id, made with `newRunId()`: a call that is repeated with it within a day gives one run. */
   id?: string
   /** Calls of a job with the same key within 24 h give one run; with another payload they are refused. 1 to 200 characters. */
   idempotencyKey?: string
+  /** Keeps the end of the run for `client.run(id)`, also if it comes before anybody asks. */
+  follow?: boolean
 }
 
 /** What may be said of many runs of a job at once. */
@@ -29,15 +32,23 @@ const Common = z.strictObject({
   runAt: z.date().optional(),
   priority: z.int().min(0).max(1_000).optional(),
   attempts: z.int().min(1).max(1_000).optional(),
+  follow: z.boolean().optional(),
 })
 const IdempotencyKey = z.string().min(1).max(200)
+const OwnId = z
+  .uuidv7('must be a UUIDv7: make one with newRunId()')
+  .lowercase('must be in lower case')
+  .superRefine((id, ctx) => {
+    const problem = clientIdProblem(id, systemClock.now().getTime())
+    if (problem !== undefined) ctx.addIssue({ code: 'custom', message: problem })
+  })
 
 export const EnqueueOptionsShape = Common.extend({
-  id: z.uuidv7().optional(),
+  id: OwnId.optional(),
   idempotencyKey: IdempotencyKey.optional(),
 })
 export const EnqueueManyOptionsShape = Common.extend({
-  ids: z.array(z.uuidv7()).optional(),
+  ids: z.array(OwnId).optional(),
   idempotencyKeys: z.array(IdempotencyKey).optional(),
 })
 

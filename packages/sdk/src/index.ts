@@ -1,5 +1,10 @@
 export { InvalidRunError } from './check-run.ts'
-export { type Client, type ClientOptions, createClient } from './client.ts'
+export { type Client, createClient } from './client.ts'
+export { type ClientOptions, ClientOptionsError } from './client-options.ts'
+export { type ApiAccess, HistoryUnavailableError } from './history-api.ts'
+export { newRunId } from './new-run-id.ts'
+export { type EndOptions, NotEndedError, type RunHandle, UnknownRunError } from './run-handle.ts'
+export type { EndedRun, RunStatus } from './run-state.ts'
 export type { EnqueueManyOptions, EnqueueOptions, Sendable } from './enqueue-options.ts'
 export {
   type BackoffInput,
@@ -18,6 +23,11 @@ export {
   TimeoutError,
 } from './job-errors.ts'
 export type { AnyJob, Job, KeyLimit } from './job.ts'
-export { PayloadTooLargeError, RedisUnavailableError, TryLaterError } from '@jadwal/queue'
+export {
+  IdempotencyConflictError,
+  PayloadTooLargeError,
+  RedisUnavailableError,
+  TryLaterError,
+} from '@jadwal/queue'
 export type { Fuse, Isolation, LogLine, OnLost } from '@jadwal/domain'
 export { type Clock, type SecretRef, systemClock } from '@jadwal/domain'

@@ -1,3 +1,4 @@
+import type { Backoff } from '@jadwal/domain'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
@@ -60,6 +61,21 @@ test('waits double up to the cap, and jitter only ever shortens its part of them
       expect(Number.isInteger(end.delayMs)).toBe(true)
     }),
   )
+})
+
+test.each<[string, Backoff, number[]]>([
+  ['fixed', { type: 'fixed', delayMs: 700, jitter: 0.2 }, [700, 700, 700, 700]],
+  ['listed', { type: 'list', delaysMs: [10, 500], jitter: 0.2 }, [10, 500, 500, 500]],
+])('a run with %s waits is retried after at most what is stated', (_kind, backoff, stated) => {
+  const job = { ...jobOf({ attempts: 5, delayMs: 1, maxDelayMs: 1, jitter: 0 }), backoff }
+  const waits = (random: number) =>
+    stated.map((_, failures) => {
+      const end = fail(job, failures, { random })
+      return end.kind === 'retry' ? end.delayMs : end.kind
+    })
+  expect(waits(0)).toEqual(stated)
+  expect(waits(0.5)).toEqual(stated.map((wait) => wait * 0.9))
+  expect(fail(job, 4)).toMatchObject({ kind: 'dead', reason: 'failed' })
 })
 
 test('the delay of a RetryLaterError is bounded, and a broken one falls back to the backoff', () => {

@@ -1,0 +1,60 @@
+import { isEnded, type RunError, type RunFact, RunReason, RunState } from '@jadwal/domain'
+import { z } from 'zod'
+
+/** What has become of a run. */
+export interface RunStatus {
+  id: string
+  job: string
+  queue: string
+  state: RunState
+  reason?: RunReason
+  /** What the handler returned, as JSON. */
+  result?: unknown
+  /** Of the last attempt that failed. */
+  error?: RunError
+}
+
+/** A run that has ended. */
+export type EndedRun = Pick<RunStatus, 'id' | 'reason' | 'result' | 'error'> & {
+  state: Extract<RunState, 'succeeded' | 'dead' | 'cancelled' | 'skipped'>
+}
+
+/** A run as the api shows it, as far as it is needed here. */
+export const ShownRun = z.object({
+  id: z.string(),
+  job: z.string(),
+  queue: z.string(),
+  state: RunState,
+  reason: RunReason.nullish(),
+  result: z.unknown().optional(),
+  error: z.custom<RunError>().nullish(),
+})
+
+export function statusOf(run: z.infer<typeof ShownRun> | RunFact): RunStatus {
+  const { id, job, queue, state, reason, result, error } = run
+  return {
+    id,
+    job,
+    queue,
+    state,
+    ...(reason == null ? {} : { reason }),
+    ...(result == null ? {} : { result }),
+    ...(error == null ? {} : { error }),
+  }
+}
+
+/** The end of a run; undefined while it goes on. */
+export function endOf({ id, state, reason, result, error }: RunStatus): EndedRun | undefined {
+  if (!isEnd(state)) return undefined
+  return {
+    id,
+    state,
+    ...(reason === undefined ? {} : { reason }),
+    ...(result === undefined ? {} : { result }),
+    ...(error === undefined ? {} : { error }),
+  }
+}
+
+function isEnd(state: RunState): state is EndedRun['state'] {
+  return isEnded(state)
+}
