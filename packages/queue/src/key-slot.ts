@@ -4,6 +4,7 @@ import { bullKey, companionPrefix } from './keys.ts'
 import { LEAVE_SLOT, PARK, SLOT_FIELD } from './lot-lua.ts'
 import type { LotDeps, RunInHand } from './park-run.ts'
 import { untilTaken } from './passing-refusal.ts'
+import { RUNS_WHEN_FULL } from './when-full.ts'
 
 /** Keys longer than this are told apart by their hash. */
 const LONGEST_KEY = 100
@@ -25,7 +26,7 @@ export function jobOfLot(lot: string): string | undefined {
  *   ARGV[1] id  ARGV[2] token  ARGV[3] lot  ARGV[4] how many slots it has
  *   Returns 1 with a slot, 2 parked; 0 and nothing done when another has the run.
  */
-const SCRIPT = `${LEAVE_SLOT}${PARK}
+const SCRIPT = `${RUNS_WHEN_FULL}${LEAVE_SLOT}${PARK}
 local id, lot, limit = ARGV[1], ARGV[3], tonumber(ARGV[4])
 if not isInHand(KEYS[1], id, ARGV[2]) then return isParked(KEYS[1], lot, id) and 2 or 0 end
 local slots, message = KEYS[2] .. 'slots:' .. lot, KEYS[1] .. id
