@@ -22,7 +22,7 @@ export interface FuseWatchOptions {
   jobs: readonly FusedJob[]
   /** A fuse has changed by something that this process did; others hear of it by `onState`. */
   onChange: (change: FuseChange) => void
-  /** Whether a job's fuse is closed, as far as it is known here; told once at the start. */
+  /** Whether a job's fuse is closed; told when it is first known, and whenever that changes. */
   onState: (job: FusedJob, isClosed: boolean) => void
   onError: (error: Error) => void
 }
@@ -31,7 +31,8 @@ interface Watched {
   job: FusedJob
   text: string
   scripts: FuseScripts
-  isClosed: boolean
+  /** Undefined until Redis was heard of it. */
+  isClosed: boolean | undefined
   /** Ends of this turn of the event loop. */
   good: number
   bad: number
@@ -51,12 +52,11 @@ export class FuseWatch {
 
   constructor(options: FuseWatchOptions) {
     this.#options = options
-    const { redis, url, prefix, jobs, onState, onError } = options
+    const { redis, url, prefix, jobs, onError } = options
     for (const job of jobs) {
       const scripts = fuseScripts(redis, prefix, job.queue)
-      const watched = { job, text: fuseText(job), scripts, isClosed: true, good: 0, bad: 0 }
-      this.#fuses.set(job.name, watched)
-      onState(job, true)
+      const text = fuseText(job)
+      this.#fuses.set(job.name, { job, text, scripts, isClosed: undefined, good: 0, bad: 0 })
     }
     const channels = this.#queues().map((queue) => {
       const hear = (): void => void this.#look(queue).catch(onError)
@@ -72,7 +72,7 @@ export class FuseWatch {
    */
   admit(run: StartedRun): undefined | Promise<'go' | 'in-lot' | 'lost'> {
     const fuse = this.#fuses.get(run.job)
-    return fuse === undefined || fuse.isClosed ? undefined : this.#ask(fuse, run)
+    return fuse === undefined || fuse.isClosed === true ? undefined : this.#ask(fuse, run)
   }
 
   /** An attempt is over; `counted` is false when its outcome was refused or could not be written. */

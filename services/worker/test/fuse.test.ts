@@ -65,7 +65,7 @@ async function eventTypes({ redis, prefix }: Bench): Promise<string[]> {
 test('a job whose attempts fail has its runs parked, and made when a probe has succeeded', async () => {
   await using bench = openBench(server.url)
   const [one, two] = await Promise.all([bench.work(FUSED), bench.work(FUSED)])
-  expect(await isOpenAt(one.port)).toBe('0')
+  await eventually(async () => expect(await isOpenAt(one.port)).toBe('0'))
   await openFuse(bench)
   await eventually(async () => {
     expect(await isOpenAt(one.port)).toBe('1')
@@ -144,4 +144,18 @@ test('a worker whose jobs have no fuses listens for none', async () => {
   await endAll(bench, ['failed', 'failed', 'failed', 'failed', 'well'])
   expect(await bench.redis.pubsub('CHANNELS', keys.fuseChannel(bench.prefix, 'tests'))).toEqual([])
   expect(await bench.redis.keys(`*${bench.prefix}*fuse*`)).toEqual([])
+})
+
+test('a fuse and its parked runs outlast a restart of Redis', async () => {
+  await using own = await startTestRedis()
+  await using bench = openBench(own.url)
+  await bench.work(FUSED)
+  await openFuse(bench)
+  const id = await bench.add('partner', { ends: 'well' })
+  await areParked(bench, 1)
+  await own.stop()
+  await own.start()
+  expect(await view(bench)).toMatchObject({ state: 'open', parked: 1 })
+  await pass(bench)
+  expect(await bench.reached(id, 'succeeded')).toMatchObject({ attempt: 1 })
 })
