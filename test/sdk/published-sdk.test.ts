@@ -20,12 +20,15 @@ const Said = z.object({
 let temp: string
 let project: string
 let manifest: Manifest
+/** What tsc says of it where Node resolves the package. */
+let complaints: string
 beforeAll(async () => {
   temp = await mkdtemp(join(tmpdir(), 'jadwal-sdk-'))
   const archive = await packSdk(temp)
   project = join(temp, 'project')
   manifest = await installSdk(archive, project)
-}, 300_000)
+  complaints = await compile(project, { module: 'nodenext', outDir: 'dist' })
+}, 600_000)
 afterAll(async () => {
   await rm(temp, { recursive: true, force: true })
 })
@@ -52,13 +55,12 @@ test('the archive holds code, types and words, and says what they need', async (
 })
 
 test('its types are right where Node or a bundler resolves them, and wrong calls do not compile', async () => {
-  expect(await compile(project, { module: 'nodenext', outDir: 'dist' })).toBe('')
+  expect(complaints).toBe('')
   const bundler = { module: 'esnext', moduleResolution: 'bundler', noEmit: true }
   expect(await compile(project, bundler)).toBe('')
 }, 300_000)
 
 test('it enqueues runs, and a worker makes them with jobs that are defined with it', async () => {
-  expect(await compile(project, { module: 'nodenext', outDir: 'dist' })).toBe('')
   const redisUrl = inject('redisUrl')
   const prefix = `sdk-${randomUUID()}`
   const redis = new Redis(redisUrl, { maxRetriesPerRequest: null })

@@ -11,6 +11,8 @@ export interface RunFilters {
   state?: RunState
   /** Name of a schedule. */
   schedule?: string
+  /** The run whose handler enqueued them. */
+  parent?: string
   /** A run has all of these. */
   labels?: Record<string, string>
   /** By the time in the run's id: when it was enqueued, or its tick. From, inclusive. */
@@ -23,8 +25,8 @@ export interface RunFilters {
 
 /**
  * Runs by descending id, which is by time. Each filter has an index that ends in the id
- * (runs_job_idx, runs_queue_idx, runs_state_idx, runs_schedule_idx; labels and words have GIN); from
- * and to leave out whole partitions. Throws BadCursorError.
+ * (runs_job_idx, runs_queue_idx, runs_state_idx, runs_schedule_idx, runs_parent_idx; labels and words
+ * have GIN); from and to leave out whole partitions. Throws BadCursorError.
  */
 export async function listRuns(
   db: Kysely<Database>,
@@ -58,11 +60,12 @@ function conditions(
   eb: ExpressionBuilder<Database, 'runs'>,
   filters: RunFilters,
 ): Expression<SqlBool>[] {
-  const { job, queue, state, labels, from, to, q } = filters
+  const { job, queue, state, parent, labels, from, to, q } = filters
   const all: Expression<SqlBool>[] = []
   if (job !== undefined) all.push(eb('job', '=', job))
   if (queue !== undefined) all.push(eb('queue', '=', queue))
   if (state !== undefined) all.push(eb('state', '=', state))
+  if (parent !== undefined) all.push(eb('parent_id', '=', parent))
   if (labels !== undefined)
     all.push(sql<SqlBool>`labels is not null and labels @> ${JSON.stringify(labels)}::jsonb`)
   if (from !== undefined) all.push(eb('id', '>=', firstUuidAt(from.getTime())))

@@ -34,7 +34,13 @@ async function setup() {
         error: { name: 'Error', message: 'connect ECONNREFUSED 10.0.0.1' },
         attempt_state: 'failed',
       }),
-      runFact({ id: ids.queued, queue: 'reports', state: 'queued', attempt: 0 }),
+      runFact({
+        id: ids.queued,
+        queue: 'reports',
+        state: 'queued',
+        attempt: 0,
+        parent_id: ids.dead,
+      }),
       runFact({ id: ids.nightly, schedule_id: schedule?.id ?? null, schedule: 'nightly' }),
     ),
   )
@@ -53,6 +59,8 @@ test('each filter finds its runs, newest first', async () => {
   expect(await find({ state: 'succeeded', job: 'email.send' })).toEqual([nightly, plain])
   expect(await find({ schedule: 'nightly' })).toEqual([nightly])
   expect(await find({ schedule: 'never-heard-of' })).toEqual([])
+  expect(await find({ parent: dead })).toEqual([queued])
+  expect(await find({ parent: queued })).toEqual([])
   expect(await find({ labels: { team: 'billing' } })).toEqual([plain])
   expect(await find({ labels: { team: 'billing', region: 'sg' } })).toEqual([])
   expect(await find({ from: new Date(after(1)), to: new Date(after(3)) })).toEqual([queued, dead])

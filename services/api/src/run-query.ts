@@ -42,6 +42,7 @@ const RunQuery = PageQuery.extend({
   queue: Name.optional(),
   state: z.enum(RunState.options, `must be one of ${RunState.options.join(', ')}`).optional(),
   schedule: Name.optional(),
+  parent: z.uuid('must be the id of a run').optional(),
   label: Labels.optional(),
   from: Instant.optional(),
   to: Instant.optional(),

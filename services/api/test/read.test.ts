@@ -6,6 +6,11 @@ import { EMAIL_JOB } from './job-catalogue.ts'
 import { factOf, setupHistory as setup } from './setup-history.ts'
 import type { TestApi } from './setup-api.ts'
 
+const PARENT = '01990000-0000-7000-8000-00000000000a'
+const LOG = [
+  { at: '2026-09-01T10:00:00.000Z', level: 'info' as const, message: 'looked', facts: { n: 1 } },
+]
+
 const idsOf = (answer: { body: { items: { id: string }[] } }) =>
   answer.body.items.map(({ id }) => id)
 
@@ -17,7 +22,11 @@ describe('GET /api/v1/runs', () => {
       labels: { team: 'billing' },
       error: { name: 'Error', message: 'mailbox full' },
     })
-    const done = factOf('succeeded', { job: 'report.generate', queue: 'reports' })
+    const done = factOf('succeeded', {
+      job: 'report.generate',
+      queue: 'reports',
+      parent_id: dead.id,
+    })
     await t.record(dead)
     await t.record(done)
     const list = async (query: string) => idsOf(await t.api.ask(`/api/v1/runs?${query}`))
@@ -26,6 +35,8 @@ describe('GET /api/v1/runs', () => {
     expect(await list('state=dead')).toEqual([dead.id])
     expect(await list('job=report.generate')).toEqual([done.id])
     expect(await list('queue=reports')).toEqual([done.id])
+    expect(await list(`parent=${dead.id}`)).toEqual([done.id])
+    expect(await list(`parent=${done.id}`)).toEqual([])
     expect(await list('label=team:billing')).toEqual([dead.id])
     expect(await list('label=team:other')).toEqual([])
     expect(await list('q=mailbox')).toEqual([dead.id])
@@ -45,6 +56,8 @@ describe('GET /api/v1/runs/{id}', () => {
     const fact = factOf('dead', {
       reason: 'permanent',
       error: { name: 'Error', message: 'no such user' },
+      parent_id: PARENT,
+      log: LOG,
     })
     await t.record(fact)
     const { body } = await t.api.ask(`/api/v1/runs/${fact.id}`)
@@ -53,13 +66,14 @@ describe('GET /api/v1/runs/{id}', () => {
       state: 'dead',
       reason: 'permanent',
       error: { message: 'no such user' },
-      attempts: [{ attempt: 1, state: 'failed', worker: 'worker-1' }],
+      parentId: PARENT,
+      attempts: [{ attempt: 1, state: 'failed', worker: 'worker-1', log: LOG }],
     })
   })
 
   test('a run whose outcome still waits for the recorder is shown by it', async () => {
     await using t = await setup()
-    const fact = factOf('succeeded', { result: { sent: true } })
+    const fact = factOf('succeeded', { result: { sent: true }, log: LOG })
     await t.api.redis.xadd(
       keys.outboxKey(t.api.prefix, 'emails'),
       '*',
@@ -70,7 +84,7 @@ describe('GET /api/v1/runs/{id}', () => {
     expect(body).toMatchObject({
       state: 'succeeded',
       result: { sent: true },
-      attempts: [{ attempt: 1, state: 'succeeded' }],
+      attempts: [{ attempt: 1, state: 'succeeded', log: LOG }],
     })
   })
 

@@ -15,6 +15,7 @@ describe('what is not right', () => {
     ['from=yesterday', 'from'],
     ['label=billing', 'label'],
     ['cursor=nonsense', 'cursor'],
+    ['parent=nobody', 'parent'],
     ['job=a&job=b', 'job'],
     ['job=%00', 'job'],
     ['q=%00', 'q'],
