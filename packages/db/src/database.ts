@@ -212,6 +212,7 @@ export type RedriveState = 'running' | 'paused' | 'cancelled' | 'stopped' | 'don
 
 /** Which dead letters a redrive is of; a value that is absent says nothing. */
 export interface RedriveFilter {
+  ids?: string[]
   queue?: string
   job?: string
   fingerprint?: string

@@ -7,6 +7,8 @@ import { type Page, pageLimit, type PageRequest } from './page.ts'
 import { findSettled } from './settled-letters.ts'
 
 export interface DeadLetterFilters {
+  /** Of the runs. */
+  ids?: readonly string[]
   queue?: string
   job?: string
   fingerprint?: string
@@ -102,24 +104,14 @@ export async function findLetters(
   return found
 }
 
-/** Those of the ids that have a row. Served by runs_pkey. */
-export async function whichRunsExist(db: Db, ids: readonly string[]): Promise<Set<string>> {
-  if (ids.length === 0) return new Set()
-  const rows = await db
-    .selectFrom('runs')
-    .select('id')
-    .where(sql<boolean>`id = ANY (${[...ids]}::uuid[])`)
-    .execute()
-  return new Set(rows.map(({ id }) => id))
-}
-
 /** Of the table `runs`. */
 export function conditions(
   eb: ExpressionBuilder<Database, 'runs'>,
   filters: DeadLetterFilters & { settled: Settled },
 ): Expression<SqlBool>[] {
-  const { queue, job, fingerprint, from, to, settled } = filters
+  const { ids, queue, job, fingerprint, from, to, settled } = filters
   const all: Expression<SqlBool>[] = [eb('state', '=', sql.lit('dead'))]
+  if (ids !== undefined) all.push(sql<SqlBool>`id = ANY (${[...ids]}::uuid[])`)
   if (queue !== undefined) all.push(eb('queue', '=', queue))
   if (job !== undefined) all.push(eb('job', '=', job))
   if (fingerprint !== undefined) all.push(eb('fingerprint', '=', fingerprint))

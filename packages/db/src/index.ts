@@ -21,7 +21,6 @@ export {
   listDeadLetters,
   listUnsettledLetters,
   type Settled,
-  whichRunsExist,
 } from './dead-letters.ts'
 export {
   beginCanaryStep,

@@ -1,6 +1,6 @@
 import type { Db } from '@jadwal/db'
 import type { Clock } from '@jadwal/domain'
-import type { Producer, Trigger } from '@jadwal/queue'
+import type { DeadLetters, Producer, Trigger } from '@jadwal/queue'
 import type { Logger, ReadyCheck } from '@jadwal/runtime'
 import type { RequestHandler } from 'express'
 import type { Redis } from 'ioredis'
@@ -13,6 +13,7 @@ export interface ApiDeps {
   db: Db
   producer: Producer
   trigger: Trigger
+  deadLetters: DeadLetters
   snapshots: QueueSnapshots
   clock: Clock
   log: Logger

@@ -6,6 +6,7 @@ import { authenticate } from './authenticate.ts'
 import { addBackfillRoutes } from './backfill-routes.ts'
 import { BOARD_PATH } from './bull-board.ts'
 import { addCronPreviewRoute } from './cron-preview-route.ts'
+import { addDeadLetterRoutes } from './dead-letter-routes.ts'
 import { endpoint } from './endpoint.ts'
 import { errorHandler } from './error-handler.ts'
 import { addLeaderRoutes } from './leader-routes.ts'
@@ -15,7 +16,9 @@ import { loginRoutes } from './login.ts'
 import { pageHandler } from './page.ts'
 import { Problem } from './problem.ts'
 import { addReadRoutes } from './read-routes.ts'
+import { addRedriveRoutes } from './redrive-routes.ts'
 import { requestLog } from './request-log.ts'
+import { addRetryRoute } from './retry-route.ts'
 import { addRunsRoutes } from './runs-routes.ts'
 import { addScheduleChangesRoutes } from './schedule-changes-routes.ts'
 import { addScheduleActsRoutes } from './schedule-acts-routes.ts'
@@ -44,6 +47,9 @@ export function createApp(deps: ApiDeps, admission: Admission): Express {
   app.use(BOARD_PATH, deps.board)
   const api = Router()
   addRunsRoutes(api, deps)
+  addRetryRoute(api, deps)
+  addDeadLetterRoutes(api, deps)
+  addRedriveRoutes(api, deps)
   addReadRoutes(api, deps)
   addBackfillRoutes(api, deps)
   addLeaderRoutes(api, deps)

@@ -1,6 +1,13 @@
-import { type AttemptRow, findRun, type RunRow, type RunView, runView } from '@jadwal/db'
+import {
+  type AttemptRow,
+  findRun,
+  type RecordedRun,
+  type RunRow,
+  type RunView,
+  runView,
+} from '@jadwal/db'
 import { isEnded, type RunFact } from '@jadwal/domain'
-import { findRunInRedis, listQueues } from '@jadwal/queue'
+import { findDecision, findRunInRedis, listQueues } from '@jadwal/queue'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory, askRedis } from './ask.ts'
 
@@ -13,9 +20,24 @@ import { askHistory, askRedis } from './ask.ts'
  * to Postgres, so one that was not found in Redis may have arrived in Postgres meanwhile.
  */
 export async function readRun(deps: ApiDeps, id: string): Promise<RunView | undefined> {
+  const view = await readWithoutDecision(deps, id)
+  const isOpen = view?.state === 'dead' && !view.redrivenAs && !view.discarded
+  return isOpen ? await withDecision(deps, view) : view
+}
+
+/** What was decided about a dead letter is in Redis before it is recorded. */
+async function withDecision({ redis, prefix }: ApiDeps, view: RunView): Promise<RunView> {
+  const { value: decision } = await outcome(findDecision(redis, prefix, view))
+  if (decision?.kind === 'redriven') return { ...view, redrivenAs: decision.redrivenAs }
+  if (decision?.kind !== 'discarded') return view
+  const { at, by, reason } = decision
+  return { ...view, discarded: { at, by, reason } }
+}
+
+async function readWithoutDecision(deps: ApiDeps, id: string): Promise<RunView | undefined> {
   const early = await outcome(askHistory(() => findRun(deps.db, id)))
   const before = early.value
-  if (before && isEnded(before.run.state)) return runView(before.run, before.attempts)
+  if (before && isEnded(before.run.state)) return viewOf(before)
   const live = await outcome(askRedis(() => readLive(deps, id, before?.run.queue)))
   const fact = live.value
   if (fact && (!before || fact.revision > before.run.revision))
@@ -23,10 +45,14 @@ export async function readRun(deps: ApiDeps, id: string): Promise<RunView | unde
   const late =
     early.error === undefined ? await outcome(askHistory(() => findRun(deps.db, id))) : early
   const found = late.value ?? before
-  if (found) return runView(found.run, found.attempts)
+  if (found) return viewOf(found)
   if (live.error !== undefined) throw live.error
   if (late.error !== undefined) throw late.error
   return undefined
+}
+
+function viewOf({ run, attempts, settled }: RecordedRun): RunView {
+  return runView(run, attempts, settled)
 }
 
 async function readLive(

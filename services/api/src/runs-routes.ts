@@ -1,8 +1,7 @@
-import { listRuns, type RunView, runView } from '@jadwal/db'
+import { listRuns, runView } from '@jadwal/db'
 import { isEnded } from '@jadwal/domain'
 import { cancelRun } from '@jadwal/queue'
 import type { RequestHandler, Router } from 'express'
-import { z } from 'zod'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory, askRedis } from './ask.ts'
 import { endpoint } from './endpoint.ts'
@@ -10,7 +9,7 @@ import { checkTogether, EnqueueRequest } from './enqueue-request.ts'
 import { JobCheck } from './job-check.ts'
 import { jsonBody } from './json-body.ts'
 import { Problem } from './problem.ts'
-import { readRun } from './read-run.ts'
+import { requireRun } from './require-run.ts'
 import { readRunQuery } from './run-query.ts'
 import { parseRequest } from './zod-problem.ts'
 
@@ -78,12 +77,4 @@ function cancelHandler(deps: ApiDeps): RequestHandler {
 
 function ended(detail: string): Problem {
   return new Problem('run-ended', { detail })
-}
-
-/** Throws a `Problem` when there is no such run. */
-async function requireRun(deps: ApiDeps, given: unknown): Promise<RunView> {
-  const id = z.uuid().safeParse(given).data?.toLowerCase()
-  const run = id === undefined ? undefined : await readRun(deps, id)
-  if (!run) throw new Problem('not-found', { detail: 'There is no run with this id.' })
-  return run
 }

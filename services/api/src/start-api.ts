@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import { askPostgres, openDatabase } from '@jadwal/db'
 import {
+  createDeadLetters,
   createProducer,
   createTrigger,
   openRedis,
@@ -39,6 +40,8 @@ export async function startApi(config: ApiConfig, context: ServiceContext): Prom
   lifecycle.onClose('producer', () => producer.close())
   const trigger = createTrigger({ redis, prefix, clock, onError: onRedisError })
   lifecycle.onClose('trigger', () => trigger.close())
+  const deadLetters = createDeadLetters({ redis, prefix, clock, onError: onRedisError })
+  lifecycle.onClose('dead letters', () => deadLetters.close())
   const onError = rateLimitedErrors(log, 'postgres connection failed')
   const db = openDatabase({
     ...database,
@@ -79,6 +82,7 @@ export async function startApi(config: ApiConfig, context: ServiceContext): Prom
       db,
       producer,
       trigger,
+      deadLetters,
       snapshots,
       clock,
       log,

@@ -1,6 +1,7 @@
 import { askPostgres, openDatabase } from '@jadwal/db'
 import {
   Alarms,
+  createDeadLetters,
   keys,
   leaderConnection,
   Lease,
@@ -31,6 +32,7 @@ import { FiringQueues } from './firing-queues.ts'
 import { ScheduleKeeper } from './keep-schedules.ts'
 import { Candidate } from './leadership.ts'
 import { LostRuns } from './lost-runs.ts'
+import { Redrives } from './redrives.ts'
 import { rule } from './reign.ts'
 import { ScheduleBook } from './schedule-book.ts'
 import { createSchedulerMetrics } from './scheduler-metrics.ts'
@@ -127,6 +129,8 @@ export async function startScheduler(
     onError,
   })
   lifecycle.onClose('connections of backfills', () => backfillQueues.close())
+  const deadLetters = createDeadLetters({ redis, prefix, clock, onError })
+  lifecycle.onClose('dead letters', () => deadLetters.close())
 
   const loop = (name: string, poll: () => Promise<number>): void => {
     const ended = pollLoop(poll, { signal: stop, log, name })
@@ -165,7 +169,9 @@ export async function startScheduler(
   }
   const upkeep = (reign: Reign) => {
     const backfills = new Backfills(backfillDeps, reign)
+    const redrives = new Redrives({ ...backfillDeps, deadLetters })
     return {
+      'carry out redrives': () => redrives.round(),
       'make the runs of backfills': () => backfills.round(),
       'keep the partitions': () => keepPartitions({ db, redisClock, log, retentionDays }),
       'find lost runs': () => lostRuns.round(),

@@ -1,0 +1,78 @@
+import {
+  type DeadLetterGroup,
+  listDeadLetterGroups,
+  listDeadLetters,
+  listUnsettledLetters,
+  runView,
+} from '@jadwal/db'
+import type { RequestHandler, Router } from 'express'
+import type { ApiDeps } from './api-deps.ts'
+import { askHistory } from './ask.ts'
+import { AUTHOR } from './change-schedules.ts'
+import { readDiscardRequest, readGroupQuery, readLetterQuery } from './dead-letter-request.ts'
+import { endpoint } from './endpoint.ts'
+import { jsonBody } from './json-body.ts'
+import { decodePosition, encodePosition } from './letter-cursor.ts'
+import { discardById } from './settle-by-id.ts'
+
+/** Letters that one call discards at most. */
+const DISCARDED_AT_ONCE = 1_000
+
+/** `/dead-letters`: search them, see what they died of, and discard them. */
+export function addDeadLetterRoutes(router: Router, deps: ApiDeps): void {
+  endpoint(router, '/dead-letters', { get: listHandler(deps) })
+  endpoint(router, '/dead-letters/groups', { get: groupsHandler(deps) })
+  endpoint(router, '/dead-letters/discard', { post: [...jsonBody('128kb'), discardHandler(deps)] })
+}
+
+function listHandler({ db }: ApiDeps): RequestHandler {
+  return async (req, res) => {
+    const { filters, page } = readLetterQuery(req.query)
+    const { items, nextCursor } = await askHistory(() => listDeadLetters(db, filters, page))
+    res.json({
+      items: items.map(({ run, attempts, settled }) => runView(run, attempts, settled)),
+      nextCursor,
+    })
+  }
+}
+
+function groupsHandler({ db }: ApiDeps): RequestHandler {
+  return async (req, res) => {
+    const { filters, page } = readGroupQuery(req.query)
+    const { items, nextCursor } = await askHistory(() => listDeadLetterGroups(db, filters, page))
+    res.json({ items: items.map((group) => groupView(group)), nextCursor })
+  }
+}
+
+/** By ids each is answered for; by a filter a page of letters is discarded, oldest first. */
+function discardHandler(deps: ApiDeps): RequestHandler {
+  const { db, deadLetters, clock } = deps
+  return async (req, res) => {
+    const { which, reason, cursor } = readDiscardRequest(req.body)
+    const decision = { by: AUTHOR, reason }
+    if ('ids' in which) {
+      res.json({ items: await discardById(deps, which.ids, decision), nextCursor: null })
+      return
+    }
+    const position = cursor === undefined ? undefined : decodePosition(cursor)
+    const before = position?.before ?? clock.now()
+    const { to = before } = which.filters
+    const filters = { ...which.filters, to: to < before ? to : before }
+    const rows = await askHistory(() =>
+      listUnsettledLetters(db, filters, { after: position?.after, limit: DISCARDED_AT_ONCE }),
+    )
+    const letters = rows.map(({ id, queue }) => ({ id, queue }))
+    const results = await deadLetters.discard(letters, decision)
+    const last = rows.length === DISCARDED_AT_ONCE ? rows.at(-1) : undefined
+    res.json({
+      discarded: results.filter((result) => result.discarded && result.isNew).length,
+      nextCursor: last ? encodePosition(last, before) : null,
+    })
+  }
+}
+
+function groupView(group: DeadLetterGroup): Record<string, unknown> {
+  const { fingerprint, job, queue, error, message, count, first_at, last_at, example } = group
+  const [firstAt, lastAt] = [first_at.toISOString(), last_at.toISOString()]
+  return { fingerprint, job, queue, error, message, count, firstAt, lastAt, example }
+}

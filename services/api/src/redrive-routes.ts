@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto'
+import {
+  changeRedriveState,
+  countDeadLetters,
+  countRedriven,
+  type DeadLetterFilters,
+  findRedrive,
+  insertRedrive,
+  listRedrives,
+  type RedriveRow,
+} from '@jadwal/db'
+import type { RequestHandler, Router } from 'express'
+import { z } from 'zod'
+import type { ApiDeps } from './api-deps.ts'
+import { askHistory } from './ask.ts'
+import { AUTHOR } from './change-schedules.ts'
+import { readRedriveRequest } from './dead-letter-request.ts'
+import { endpoint } from './endpoint.ts'
+import { jsonBody } from './json-body.ts'
+import { Problem } from './problem.ts'
+import { redriveView } from './redrive-view.ts'
+import { readPageQuery } from './run-query.ts'
+import { redriveById } from './settle-by-id.ts'
+
+/** `/dead-letters/redrive` and `/redrives`: a few letters at once, many by the leader. */
+export function addRedriveRoutes(router: Router, deps: ApiDeps): void {
+  endpoint(router, '/dead-letters/redrive', { post: [...jsonBody('128kb'), redriveHandler(deps)] })
+  endpoint(router, '/redrives', { get: listHandler(deps) })
+  endpoint(router, '/redrives/:id', { get: readHandler(deps) })
+  const change = (act: string, handler: RequestHandler): void =>
+    endpoint(router, `/redrives/:id/${act}`, { post: handler })
+  change('pause', changeHandler(deps, { from: ['running'], to: 'paused' }))
+  change('resume', changeHandler(deps, { from: ['paused'], to: 'running' }))
+  change('cancel', changeHandler(deps, { from: ['running', 'paused'], to: 'cancelled' }))
+}
+
+function redriveHandler(deps: ApiDeps): RequestHandler {
+  const { db, clock } = deps
+  return async (req, res) => {
+    const { which, rate, canary } = readRedriveRequest(req.body)
+    if ('ids' in which && rate === undefined && !canary) {
+      res.json({ items: await redriveById(deps, which.ids, AUTHOR), nextCursor: null })
+      return
+    }
+    const now = clock.now()
+    const filters: DeadLetterFilters = 'ids' in which ? { ids: which.ids } : which.filters
+    const { to = now } = filters
+    const bounded = { ...filters, to: to < now ? to : now }
+    const id = randomUUID()
+    const letters = await askHistory(async () => {
+      const count = await countDeadLetters(db, bounded)
+      await insertRedrive(db, {
+        id,
+        state: 'running',
+        filter: JSON.stringify(filters),
+        rate: rate ?? null,
+        canary,
+        letters: count,
+        author: AUTHOR,
+        created_at: now,
+      })
+      return count
+    })
+    res.status(202).location(`/api/v1/redrives/${id}`).json({ id, letters })
+  }
+}
+
+function listHandler({ db }: ApiDeps): RequestHandler {
+  return async (req, res) => {
+    const page = readPageQuery(req.query)
+    const { items, nextCursor } = await askHistory(() => listRedrives(db, page))
+    res.json({ items: items.map((item) => redriveView(item)), nextCursor })
+  }
+}
+
+function readHandler({ db }: ApiDeps): RequestHandler {
+  return async (req, res) => {
+    const view = await askHistory(async () => {
+      const redrive = await requireRedrive(db, req.params['id'])
+      return redriveView(redrive, await countRedriven(db, redrive.id))
+    })
+    res.json(view)
+  }
+}
+
+type Change = Pick<Parameters<typeof changeRedriveState>[2], 'from' | 'to'>
+
+/** Asking for what is so already changes nothing and is no error. */
+function changeHandler({ db, clock }: ApiDeps, change: Change): RequestHandler {
+  return async (req, res) => {
+    const redrive = await askHistory(async () => {
+      const before = await requireRedrive(db, req.params['id'])
+      await changeRedriveState(db, before.id, { ...change, at: clock.now() })
+      return await requireRedrive(db, before.id)
+    })
+    if (redrive.state !== change.to)
+      throw new Problem('redrive-ended', {
+        detail: `This redrive is ${redrive.state}: only one that is ${change.from.join(' or ')} can become ${change.to}.`,
+      })
+    res.json(redriveView(redrive))
+  }
+}
+
+async function requireRedrive(db: ApiDeps['db'], given: unknown): Promise<RedriveRow> {
+  const id = z.uuid().safeParse(given).data?.toLowerCase()
+  const redrive = id === undefined ? undefined : await findRedrive(db, id)
+  if (!redrive) throw new Problem('not-found', { detail: 'There is no redrive with this id.' })
+  return redrive
+}

@@ -1,0 +1,30 @@
+import type { RedriveRow } from '@jadwal/db'
+import type { RunState } from '@jadwal/domain'
+
+/** A redrive as the api shows it, with how far it is where that was counted. */
+export function redriveView(
+  redrive: RedriveRow,
+  counted?: { redriven: number; runs: Partial<Record<RunState, number>> },
+): Record<string, unknown> {
+  const { id, state, filter, rate, canary, step, letters, refused, problem, author } = redrive
+  const { ids, ...said } = filter
+  return {
+    id,
+    state,
+    filter: ids === undefined ? said : { ...said, ids: ids.length },
+    rate,
+    canary,
+    ...(canary ? { step: Math.min(step, 3) } : {}),
+    /** How many there were when it was asked for, as far as recorded. */
+    letters,
+    ...counted,
+    refused,
+    ...(problem === null ? {} : { problem }),
+    ...(redrive.returned_run === null
+      ? {}
+      : { returned: { run: redrive.returned_run, fingerprint: redrive.returned_fingerprint } }),
+    author,
+    createdAt: redrive.created_at.toISOString(),
+    finishedAt: redrive.finished_at?.toISOString() ?? null,
+  }
+}

@@ -1,0 +1,51 @@
+import { retryNow } from '@jadwal/queue'
+import type { RequestHandler, Router } from 'express'
+import type { ApiDeps } from './api-deps.ts'
+import { askRedis } from './ask.ts'
+import { AUTHOR } from './change-schedules.ts'
+import { endpoint } from './endpoint.ts'
+import { Problem } from './problem.ts'
+import { requireRun } from './require-run.ts'
+import { redriveById, type Settling } from './settle-by-id.ts'
+
+/** `/runs/{id}/retry`: a run that waits for its next attempt is made now, a dead one anew. */
+export function addRetryRoute(router: Router, deps: ApiDeps): void {
+  endpoint(router, '/runs/:id/retry', { post: retryHandler(deps) })
+}
+
+function retryHandler(deps: ApiDeps): RequestHandler {
+  const { redis, prefix } = deps
+  return async (req, res) => {
+    const { id, queue, state } = await requireRun(deps, req.params['id'])
+    if (state === 'dead') {
+      const [settling] = await redriveById(deps, [id], AUTHOR)
+      const redrivenAs = newRun(settling)
+      const answer = { id: redrivenAs, state: 'queued', redriveOf: id }
+      res.status(202).location(`/api/v1/runs/${redrivenAs}`).json(answer)
+      return
+    }
+    if (state !== 'retrying') throw notRetrying(`The run is ${state}`)
+    const isDue = await askRedis(() => retryNow(redis, prefix, { queue, id }))
+    if (!isDue) throw notRetrying('The run has just been taken up, or is parked')
+    res.status(202).location(`/api/v1/runs/${id}`).json({ id, state })
+  }
+}
+
+/** Throws a `Problem` when there is none. */
+function newRun(settling: Settling | undefined): string {
+  if (settling && 'redrivenAs' in settling) return settling.redrivenAs
+  const { refused, detail } =
+    settling && 'refused' in settling
+      ? settling
+      : { refused: 'not-found', detail: 'There is no dead letter of this run.' }
+  if (refused === 'discarded') throw new Problem('letter-discarded', { detail })
+  if (refused === 'unknown-job') throw new Problem('unknown-job', { detail })
+  if (refused === 'history-unavailable') throw new Problem('history-unavailable', { detail })
+  throw notRetrying(detail.replace(/\.$/, ''))
+}
+
+function notRetrying(detail: string): Problem {
+  return new Problem('not-retrying', {
+    detail: `${detail}: only a run that waits for a retry, or is dead, can be retried.`,
+  })
+}

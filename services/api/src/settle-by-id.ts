@@ -1,0 +1,152 @@
+import { findLetters, notEnded, rowMessage, type RunRow, type SettledLetterRow } from '@jadwal/db'
+import { redriveRunId } from '@jadwal/domain'
+import {
+  listQueues,
+  type LetterToRedrive,
+  locateLetters,
+  readCatalogue,
+  type RedriveRefusal,
+} from '@jadwal/queue'
+import type { ApiDeps } from './api-deps.ts'
+import { askHistory, askRedis } from './ask.ts'
+import { Problem } from './problem.ts'
+
+/** What became of one letter. */
+export type Settling =
+  | { id: string; redrivenAs: string }
+  | { id: string; discarded: true }
+  | { id: string; refused: Refusal; detail: string }
+
+export type Refusal = RedriveRefusal | 'redriven' | 'not-dead' | 'not-found' | 'history-unavailable'
+
+type Found = { letter: LetterToRedrive } | { settling: Settling }
+type Known = { run?: RunRow; settled?: SettledLetterRow }
+
+/**
+ * Redrives dead letters, in the order of the ids. Redis alone is enough for those that have their
+ * letter there; Postgres knows also of the others, and of what was decided long ago.
+ */
+export async function redriveById(
+  deps: ApiDeps,
+  ids: readonly string[],
+  by: string,
+): Promise<Settling[]> {
+  const { redis, prefix, deadLetters } = deps
+  const found = await find(deps, ids)
+  const letters = [...found.values()].flatMap((each) => ('letter' in each ? [each.letter] : []))
+  const jobs = await askRedis(() => readCatalogue(redis, prefix))
+  const queues = new Map(jobs.map(({ name, queue }) => [name, queue]))
+  const results = await deadLetters.redrive(letters, { by, queueOf: (job) => queues.get(job) })
+  const settled = new Map<string, Settling>(
+    results.map((result) => [
+      result.id,
+      'refused' in result
+        ? refusal(result.id, result.refused, result.job)
+        : { id: result.id, redrivenAs: result.redrivenAs },
+    ]),
+  )
+  return inOrder(ids, found, settled)
+}
+
+/** Discards dead letters, in the order of the ids. */
+export async function discardById(
+  deps: ApiDeps,
+  ids: readonly string[],
+  request: { by: string; reason: string },
+): Promise<Settling[]> {
+  const found = await find(deps, ids)
+  const letters = [...found.values()].flatMap((each) => ('letter' in each ? [each.letter] : []))
+  const results = await deps.deadLetters.discard(letters, request)
+  const settled = new Map<string, Settling>(
+    results.map((result) => [
+      result.id,
+      result.discarded ? { id: result.id, discarded: true } : refusal(result.id, 'redriven'),
+    ]),
+  )
+  for (const [id, each] of found) {
+    if (!('settling' in each)) continue
+    const { settling } = each
+    if ('redrivenAs' in settling) settled.set(id, refusal(id, 'redriven'))
+    if ('refused' in settling && settling.refused === 'discarded')
+      settled.set(id, { id, discarded: true })
+  }
+  return inOrder(ids, found, settled)
+}
+
+/**
+ * Where each letter is. What Postgres has as redriven is looked for too: a Redis that lost its latest
+ * writes has the letter again, and maybe not the new run.
+ */
+async function find(deps: ApiDeps, ids: readonly string[]): Promise<Map<string, Found>> {
+  const { db, redis, prefix } = deps
+  const history = await historyOf(deps, ids)
+  const inHistory = ids.filter((id) => isDead(history?.get(id)))
+  const elsewhere = ids.filter((id) => !isDead(history?.get(id)))
+  const queues = elsewhere.length === 0 ? [] : await askRedis(() => listQueues(redis, prefix))
+  const located = await askRedis(() => locateLetters(redis, prefix, { ids: elsewhere, queues }))
+  const known = [...inHistory, ...(history ? located.keys() : [])].map((id) => redriveRunId(id))
+  const going = new Set<string>(await askHistory(() => notEnded(db, known)))
+  const isMade = (id: string): boolean => history !== undefined && !going.has(redriveRunId(id))
+  const found = new Map<string, Found>()
+  for (const id of ids) {
+    const { run, settled } = history?.get(id) ?? {}
+    const queue = located.get(id)
+    if (settled?.discard_reason != null) found.set(id, { settling: refusal(id, 'discarded') })
+    else if (queue !== undefined) found.set(id, { letter: { id, queue, isMade: isMade(id) } })
+    else if (settled?.redriven_as != null)
+      found.set(id, { settling: { id, redrivenAs: settled.redriven_as } })
+    else if (run?.state === 'dead') found.set(id, { letter: letterOf(run, isMade(id)) })
+    else if (run) found.set(id, { settling: refusal(id, 'not-dead', run.state) })
+    else found.set(id, { settling: refusal(id, history ? 'not-found' : 'history-unavailable') })
+  }
+  return found
+}
+
+/** Its row says where the letter is. */
+function isDead(known: Known | undefined): boolean {
+  return known?.run?.state === 'dead' && known.settled === undefined
+}
+
+/** Undefined when Postgres is away. */
+async function historyOf(
+  { db }: ApiDeps,
+  ids: readonly string[],
+): Promise<Map<string, Known> | undefined> {
+  try {
+    return await askHistory(() => findLetters(db, ids))
+  } catch (error) {
+    if (error instanceof Problem && error.kind === 'history-unavailable') return undefined
+    throw error
+  }
+}
+
+function letterOf(run: RunRow, isMade: boolean): LetterToRedrive {
+  const copy = { job: run.job, message: rowMessage(run), priority: run.priority ?? 0 }
+  return { id: run.id, queue: run.queue, copy, isMade }
+}
+
+function inOrder(
+  ids: readonly string[],
+  found: ReadonlyMap<string, Found>,
+  settled: ReadonlyMap<string, Settling>,
+): Settling[] {
+  return ids.flatMap((id) => {
+    const each = found.get(id)
+    return settled.get(id) ?? (each && 'settling' in each ? each.settling : [])
+  })
+}
+
+const DETAILS: Record<Refusal, (about: string) => string> = {
+  'no-letter': () => 'Redis has no dead letter of this run any more.',
+  'unknown-job': (job) => `No worker has served the job ${job} yet.`,
+  discarded: () => 'The dead letter was discarded.',
+  redriven: () => 'The dead letter was redriven.',
+  'not-dead': (state) => `The run is ${state}.`,
+  'not-found': () => 'There is no run with this id.',
+  'history-unavailable': () =>
+    'Redis has no dead letter of this run, and Postgres cannot be asked right now.',
+}
+
+function refusal(id: string, refused: Refusal, about = ''): Settling {
+  return { id, refused, detail: DETAILS[refused](about) }
+}
