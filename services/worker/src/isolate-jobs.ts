@@ -24,14 +24,15 @@ export function isolateJobs(jobs: readonly AnyJob[], parts: IsolationParts): rea
   const { env, log, clock, registry, lifecycle } = parts
   const pool = new ChildPool({ file: CHILD_FILE, env, log })
   lifecycle.onClose('children', () => pool.close())
-  new Gauge({
+  const living = new Gauge({
     name: 'jadwal_children',
     help: 'Threads and processes that make isolated attempts, or wait for one.',
     labelNames: ['isolate'],
-    registers: [registry],
+    registers: [],
     collect() {
       for (const isolate of ISOLATIONS) this.set({ isolate }, pool.count(isolate))
     },
   })
+  registry.registerMetric(living)
   return jobs.map((job) => isolatedJob(job, { pool, clock }))
 }

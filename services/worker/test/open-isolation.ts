@@ -4,21 +4,24 @@ import type { StartedRun } from '@jadwal/queue'
 import { createLogger } from '@jadwal/runtime'
 import type { AnyJob, Isolation } from '@jadwal/sdk'
 import type { AttemptEnd, ChildBatch, ChildOutlet } from '@jadwal/sdk/attempts'
-import { onTestFinished } from 'vitest'
 import { AttemptsInHand } from '../src/attempts-in-hand.ts'
 import { ChildPool, type ChildPoolOptions } from '../src/isolation/child-pool.ts'
 import { isolatedJob } from '../src/isolation/isolated-job.ts'
 import { loadJobs } from '../src/job-catalogue.ts'
 
 const CHILD_FILE = new URL('../dist/child.js', import.meta.url)
-const JOBS_FILE = fileURLToPath(new URL('fixtures/isolated-jobs.mjs', import.meta.url))
+const JOBS = 'isolated-jobs.mjs'
+
+interface Options extends Partial<ChildPoolOptions> {
+  /** The module of jobs that the children load, in fixtures/. */
+  jobs?: string
+}
 
 /** Children of a pool of the test's own that make the jobs in fixtures/. */
-export function openIsolation(isolate: Isolation, options: Partial<ChildPoolOptions> = {}) {
+export function openIsolation(isolate: Isolation, options: Options = {}) {
   const log = createLogger('worker', 'silent', 'test')
-  const env = { PATH: process.env['PATH'], JADWAL_JOBS: JOBS_FILE, ...options.env }
+  const env = { JADWAL_JOBS: fixture(options.jobs ?? JOBS), ...options.env }
   const pool = new ChildPool({ file: CHILD_FILE, log, ...options, env })
-  onTestFinished(() => pool.close())
   const sent: ChildBatch[] = []
   const progress: unknown[] = []
   const outlet: ChildOutlet = {
@@ -36,13 +39,14 @@ export function openIsolation(isolate: Isolation, options: Partial<ChildPoolOpti
     attempts,
     sent,
     progress,
+    [Symbol.dispose]: () => pool.close(),
     /** Makes an attempt of a job; `more` goes before what the job says. */
-    async make(
+    make: async (
       name: string,
       payload: unknown = {},
       more: Partial<AnyJob> & { message?: object } = {},
-    ): Promise<AttemptEnd & { log: unknown[] }> {
-      const job = (await loadJobs(JOBS_FILE)).find((each) => each.name === name)
+    ): Promise<AttemptEnd & { log: unknown[] }> => {
+      const job = (await loadJobs(fixture(JOBS))).find((each) => each.name === name)
       if (!job) throw new Error(`no job ${name} in fixtures/`)
       const { message, ...changes } = more
       runs += 1
@@ -61,4 +65,8 @@ export function openIsolation(isolate: Isolation, options: Partial<ChildPoolOpti
       return { ...end, log: JSON.parse(run.log ?? '[]') as unknown[] }
     },
   }
+}
+
+function fixture(file: string): string {
+  return fileURLToPath(new URL(`fixtures/${file}`, import.meta.url))
 }

@@ -1,14 +1,4 @@
-import type { ChildKind } from './child.ts'
-
-/** How a child ended. */
-export interface ChildEnd {
-  /** Null when a signal ended it. */
-  code: number | null
-  signal: NodeJS.Signals | null
-  outOfMemory: boolean
-  /** Why it could not be started, or what its thread did not catch. */
-  cause?: unknown
-}
+import type { ChildEnd, ChildKind } from './child.ts'
 
 type ChildErrorCode = 'CHILD_EXITED' | 'CHILD_KILLED' | 'CHILD_OUT_OF_MEMORY' | 'CHILD_NOT_STARTED'
 

@@ -71,16 +71,19 @@ export class ChildPool {
       onStart: (child) => this.#started(child),
       onEnd: (child) => this.#ended(child),
     })
-    return new Promise((resolve, reject) => {
-      const abort = (): void => reject(signal.reason as Error)
+    let abort = ignore
+    const aborted = new Promise<never>((_, reject) => {
+      abort = () => reject(signal.reason as Error)
       signal.addEventListener('abort', abort, { once: true })
-      void starting
-        .finally(() => signal.removeEventListener('abort', abort))
-        .then((child) => {
-          if (signal.aborted) this.giveBack(child)
-          else resolve(child)
-        }, reject)
     })
+    try {
+      return await Promise.race([starting, aborted])
+    } catch (error) {
+      void starting.then((child) => this.giveBack(child), ignore)
+      throw error
+    } finally {
+      signal.removeEventListener('abort', abort)
+    }
   }
 
   giveBack(child: Child): void {
@@ -133,3 +136,5 @@ export class ChildPool {
 function isLike(a: ChildKind, b: ChildKind): boolean {
   return a.isolate === b.isolate && a.memoryMb === b.memoryMb
 }
+
+function ignore(): void {}

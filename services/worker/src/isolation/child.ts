@@ -1,11 +1,20 @@
 import type { Isolation } from '@jadwal/sdk'
-import type { ChildEnd } from './child-error.ts'
 import type { FromChild, ToChild } from './messages.ts'
 
 /** Children of one kind stand in for each other, whatever job they last made an attempt of. */
 export interface ChildKind {
   isolate: Isolation
   memoryMb: number
+}
+
+/** How a child ended. */
+export interface ChildEnd {
+  /** Null when a signal ended it. */
+  code: number | null
+  signal: NodeJS.Signals | null
+  outOfMemory: boolean
+  /** Why it could not be started, or what its thread did not catch. */
+  cause?: unknown
 }
 
 /** The one who hears a child: the attempt that it makes, or the pool. */

@@ -1,7 +1,7 @@
 import { type JobContext, PermanentError } from '@jadwal/sdk'
 import { answer, writeLog } from './calls.ts'
-import type { Child, ChildListener } from './child.ts'
-import { type ChildEnd, endedInAttempt } from './child-error.ts'
+import type { Child, ChildEnd, ChildListener } from './child.ts'
+import { endedInAttempt } from './child-error.ts'
 import type { AttemptOfChild, FromChild } from './messages.ts'
 import { receivedThrown, sentError } from './sent-error.ts'
 

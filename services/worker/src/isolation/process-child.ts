@@ -1,8 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { sleep } from '@jadwal/runtime'
-import type { Child, ChildStart } from './child.ts'
-import type { ChildEnd } from './child-error.ts'
+import type { Child, ChildEnd, ChildStart } from './child.ts'
 import { type FromChild, isEnvelope } from './messages.ts'
 
 /** What an idle child gets to run its exit handlers. */
@@ -44,12 +43,12 @@ export function startProcess({ kind, file, env, listener, onEnd }: ChildStart): 
   forked.on('message', (message: unknown) => {
     if (isEnvelope<FromChild>(message)) child.listener.said(message.jadwal)
   })
-  void endOf(forked, passOn(forked)).then((end) => {
+  void (async () => {
+    child.end = await endOf(forked, passOn(forked))
     running.delete(forked)
-    child.end = end
-    child.listener.ended(end)
+    child.listener.ended(child.end)
     onEnd(child)
-  })
+  })()
   return child
 }
 

@@ -29,8 +29,8 @@ export function sentThrown(thrown: unknown, depth = 0): SentThrown {
 /** Throws what looking at the error throws. */
 export function sentError(error: Error, depth = 0): SentError {
   return {
-    name: `${error.name}`,
-    message: `${error.message}`,
+    name: asText(error.name),
+    message: asText(error.message),
     ...(typeof error.stack === 'string' ? { stack: error.stack } : {}),
     ...('code' in error && isCode(error.code) ? { code: error.code } : {}),
     ...('delayMs' in error && typeof error.delayMs === 'number' ? { delayMs: error.delayMs } : {}),
