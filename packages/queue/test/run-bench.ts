@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { newRunId, type OnLost, systemClock } from '@jadwal/domain'
+import { newRunId, type OnLost, type QueueRate, systemClock } from '@jadwal/domain'
 import {
   keys,
   openCorkedRedis,
@@ -64,7 +64,12 @@ export function openBench(url: string) {
     /** Starts a worker whose attempts end as `execute` says. */
     work(
       execute: (run: StartedRun) => RunEnd | Promise<RunEnd>,
-      options: { lockMs?: number; concurrency?: number; lossPolicy?: OnLost } = {},
+      options: {
+        lockMs?: number
+        concurrency?: number
+        lossPolicy?: OnLost
+        rate?: QueueRate
+      } = {},
     ): RunWorker {
       const worker = new RunWorker({
         heardOfCancel: (id) => cancels.has(id),
@@ -72,6 +77,7 @@ export function openBench(url: string) {
         prefix,
         queue: QUEUE,
         concurrency: options.concurrency ?? 5,
+        rate: options.rate,
         lockMs: options.lockMs ?? 30_000,
         clock: systemClock,
         instance: 'worker-1',
