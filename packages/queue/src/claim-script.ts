@@ -38,7 +38,7 @@ for i = 4, #ARGV, 8 do
     if of ~= hash then return { 'conflict', #results, field, first } end
     results[#results + 1] = first
     if ARGV[i + 6] ~= '' and redis.call('EXISTS', ARGV[1] .. first) == 1 then
-      follow(ARGV[2], nowMs(), ARGV[i + 6], first)
+      follow(ARGV[2], nowMs(), tonumber(ARGV[i + 6]), first)
     end
   else
     results[#results + 1] = ''
@@ -53,7 +53,7 @@ for _, i in ipairs(fresh) do
   if added then
     if byId ~= '' then redis.call('SET', byId, claims[byId], 'PX', ${ID_MS}) end
     if byKey ~= '' then redis.call('SET', byKey, claims[byKey], 'PX', ${KEY_MS}) end
-    if ms ~= '' then follow(ARGV[2], nowMs(), ms, id) end
+    if ms ~= '' then follow(ARGV[2], nowMs(), tonumber(ms), id) end
     if fact ~= '' then facts[#facts + 1] = fact end
   elseif not failure then failure = result end
 end

@@ -27,7 +27,7 @@ export const TELL_END = `
 local function tellEnd(companions, id, fact)
   if redis.call('ZREM', companions .. 'followed', id) == 0 then return end
   local payload = string.find(fact, ',\\t', 1, true)
-  if payload then fact = string.sub(fact, 1, payload - 1) .. '}' end
+  if payload then fact = string.sub(fact, 1, payload) .. '"payload":null}' end
   redis.call('SET', companions .. 'ended:' .. id, fact, 'PX', ${TOLD_MS})
   redis.call('PUBLISH', companions .. 'ended', id)
 end

@@ -15,6 +15,7 @@ export {
 export type { EnqueueOptions, RunRequest } from './run-draft.ts'
 export { MAX_PAYLOAD_BYTES, PAYLOAD_LIMITS } from './payload-limit.ts'
 export { Patience } from './patience.ts'
+export { clientIdProblem } from './client-id.ts'
 export { RunFollower } from './run-follower.ts'
 export { randomFromPool } from './random-pool.ts'
 export {
@@ -131,4 +132,5 @@ export {
   type ScheduledJob,
   type ScheduledJobProblem,
 } from './check-scheduled-jobs.ts'
+export { payloadHash } from './canonical-json.ts'
 export { PayloadCheck, type PayloadProblem } from './payload-check.ts'

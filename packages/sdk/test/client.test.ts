@@ -1,8 +1,8 @@
 import { keys, openRedis, workerConnection } from '@jadwal/queue'
 import { startTestRedis } from '@jadwal/testkit'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
-import { createClient, defineJob } from '../src/index.ts'
+import { createClient, defineJob, newRunId } from '../src/index.ts'
 
 const sendEmail = defineJob({
   name: 'email.send',
@@ -88,4 +88,73 @@ test('without Redis a call fails within seconds instead of waiting', async () =>
   await jadwal.server.kill()
   const sent = jadwal.client.enqueue(sendEmail, payload)
   await expect(sent).rejects.toMatchObject({ name: 'RedisUnavailableError' })
+})
+
+test('a call that is repeated with its id or its key is one run, and another payload is refused', async () => {
+  await using jadwal = await setup()
+  const { client } = jadwal
+  const id = newRunId()
+  expect(await client.enqueue(sendEmail, payload, { id })).toBe(id)
+  expect(await client.enqueue(sendEmail, payload, { id })).toBe(id)
+  const once = { idempotencyKey: 'order-1' }
+  const keyed = await client.enqueue(sendEmail, payload, once)
+  const options = { ids: [newRunId(), id], idempotencyKeys: ['order-1', 'order-2'] }
+  expect(await client.enqueueMany(sendEmail, [payload, payload], options)).toEqual([keyed, id])
+  expect(await jadwal.waiting()).toBe(2)
+  const other = client.enqueue(sendEmail, { ...payload, copies: 3 }, once)
+  await expect(other).rejects.toMatchObject({
+    name: 'IdempotencyConflictError',
+    code: 'IDEMPOTENCY_CONFLICT',
+    runId: keyed,
+  })
+})
+
+test('a payload limit of one’s own is kept, and its error says where to change it', async () => {
+  await using jadwal = await setup()
+  const client = createClient({ redisUrl: jadwal.server.url, maxPayloadBytes: 2_000_000 })
+  onTestFinished(() => client.close())
+  const large = { ...payload, at: 'x'.repeat(1_000_000) }
+  await client.enqueue(sendEmail, large)
+  await expect(jadwal.client.enqueue(sendEmail, large)).rejects.toThrow(
+    /^payload: 10000\d\d bytes as JSON, at most 524288 are allowed: .*maxPayloadBytes of createClient/,
+  )
+})
+
+const dayOld = '01900000-0000-7000-8000-000000000000'
+test.each<[object, RegExp]>([
+  [{ idempotencyKey: '' }, /options of email\.send: idempotencyKey \(""\): /],
+  [{ idempotencyKey: 'k'.repeat(201) }, /idempotencyKey \("k+"\): .*<=200/],
+  [{ idempotencyKey: 5 }, /idempotencyKey \(5\): .*expected string/],
+  [{ id: 'order-1' }, /id \("order-1"\): must be a UUIDv7: make one with newRunId\(\)/],
+  [{ id: dayOld }, /id \("01900000.*"\): must be at most a day old/],
+  [{ id: dayOld.replace('019', 'f19') }, /must not be of the future/],
+  [{ id: newRunId().toUpperCase() }, /must be in lower case/],
+  [{ follow: 'yes' }, /follow \("yes"\): .*expected boolean/],
+  [{ delay: 5 }, /delay/],
+])('the options %j are refused, with field, value and what is right', async (options, message) => {
+  const client = createClient({ redisUrl: 'redis://127.0.0.1:1' })
+  onTestFinished(() => client.close())
+  await expect(client.enqueue(sendEmail, payload, options)).rejects.toThrow(message)
+})
+
+test('what is given for each of many must be given for each of them', async () => {
+  const client = createClient({ redisUrl: 'redis://127.0.0.1:1' })
+  onTestFinished(() => client.close())
+  const many = client.enqueueMany(sendEmail, [payload, payload], { ids: [newRunId()] })
+  await expect(many).rejects.toThrow('ids: has 1 for 2 payloads: must have one for each')
+})
+
+test.each<[object, RegExp]>([
+  [{ redisUrl: 'http://cache' }, /redisUrl: must be redis:\/\/host:port/],
+  [{ maxPayloadBytes: 17_000_000 }, /maxPayloadBytes \(17000000\): .*<=16777216/],
+  [{ api: { url: 'jobs' } }, /api\.url \("jobs"\): must be the address of the api/],
+  [{ prefix: 'a:b' }, /prefix \("a:b"\): must match/],
+])('a client of %j is not opened', (options, message) => {
+  expect(() => createClient({ redisUrl: 'redis://127.0.0.1:1', ...options })).toThrow(message)
+})
+
+test('what is no id of a run cannot be followed', () => {
+  const client = createClient({ redisUrl: 'redis://127.0.0.1:1' })
+  onTestFinished(() => client.close())
+  expect(() => client.run('order-1')).toThrow('run id ("order-1"): must be what enqueue returned')
 })
