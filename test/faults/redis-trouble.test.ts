@@ -1,8 +1,7 @@
-import { readdirSync, statSync, truncateSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { startTestRedis, type TestRedis } from '@jadwal/testkit'
+import { startTestRedis } from '@jadwal/testkit'
 import { expect, onTestFinished, test } from 'vitest'
+import { cutTail } from '../support/cut-tail.ts'
 import { expectOrder } from '../support/expect-order.ts'
 import { setupSchedulers } from '../support/schedulers.ts'
 
@@ -26,18 +25,6 @@ async function setup() {
     }
   }
   return { redis, expectCalm }
-}
-
-/** Cuts the last bytes off the newest append-only file, as a crash of the machine would. */
-function cutTail(redis: TestRedis, bytes: number): void {
-  const folder = join(redis.folder, 'appendonlydir')
-  const newest = readdirSync(folder)
-    .filter((name) => name.endsWith('.incr.aof'))
-    .toSorted()
-    .at(-1)
-  if (newest === undefined) throw new Error(`no append-only file in ${folder}`)
-  const file = join(folder, newest)
-  truncateSync(file, Math.max(0, statSync(file).size - bytes))
 }
 
 test('Redis stopped and started: no tick missing, none doubled, all go on by themselves', async () => {

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { defineJob } from '@jadwal/sdk'
 import { Redis } from 'ioredis'
 import { z } from 'zod'
+import { isolatedJobs } from './isolated-jobs.ts'
 
 /**
  * The jobs of the fault tests, served by real workers. Each attempt notes itself in Redis, outside of
@@ -100,6 +101,19 @@ const shaky = defineJob({
   },
 })
 
+/** Dies of one cause, told with other numbers each time, until somebody sets `cured` beside `executions`. */
+const sick = defineJob({
+  name: 'fault.sick',
+  queue: 'faults',
+  payload: z.object({ n: z.number() }),
+  attempts: 1,
+  async handler({ n }, ctx) {
+    await note(ctx)
+    if ((await redis.get(`${process.env['JADWAL_PREFIX']}:cured`)) === null)
+      throw new Error(`customer ${n} has no address`)
+  },
+})
+
 /** Takes its worker down with it, whoever that is. */
 const poison = defineJob({
   name: 'fault.poison',
@@ -154,4 +168,22 @@ const partner = defineJob({
   },
 })
 
-export const jobs = [block, shaky, partner, work, quick, rest, fail, poison, span]
+/** In processes of their own, some of them: the pids are in a LIST beside `executions`. */
+const isolated = isolatedJobs(async (ctx) => {
+  await redis.rpush(`${process.env['JADWAL_PREFIX']}:pids`, process.pid)
+  await note(ctx)
+})
+
+export const jobs = [
+  ...isolated,
+  block,
+  shaky,
+  partner,
+  work,
+  quick,
+  rest,
+  fail,
+  poison,
+  span,
+  sick,
+]

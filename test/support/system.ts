@@ -22,6 +22,7 @@ export const JOBS = {
   block: { name: 'fault.block', queue: 'faults' },
   shaky: { name: 'fault.shaky', queue: 'faults' },
   poison: { name: 'fault.poison', queue: 'faults' },
+  sick: { name: 'fault.sick', queue: 'faults' },
   span: { name: 'fault.span', queue: 'faults' },
   partner: { name: 'fault.partner', queue: 'partners' },
 } as const

@@ -71,26 +71,27 @@ test('dead letters are searched, and grouped by what they died of', async () => 
 })
 
 test.each([
-  ['GET', 'dead-letters?fingerprint=x', undefined, 'fingerprint must have 16 hex digits'],
-  ['GET', 'dead-letters?settled=maybe', undefined, 'settled must be yes, no or any'],
-  ['GET', 'dead-letters/groups?from=now', undefined, 'from must be an instant'],
-  ['GET', 'dead-letters?cursor=%21', undefined, 'cursor'],
-  ['POST', 'dead-letters/redrive', {}, 'just one'],
-  ['POST', 'dead-letters/redrive', { all: true, ids: [randomUUID()] }, 'just one'],
-  ['POST', 'dead-letters/redrive', { ids: [] }, 'ids must be a list of 1 to 1000'],
-  ['POST', 'dead-letters/redrive', { ids: ['x'] }, 'ids.0 must be the id of a run'],
-  ['POST', 'dead-letters/redrive', { filter: {} }, 'filter must say something'],
-  ['POST', 'dead-letters/redrive', { filter: { state: 'dead' } }, 'filter.state is not known'],
+  ['GET dead-letters?fingerprint=x', undefined, 'fingerprint must have 16 hex digits'],
+  ['GET dead-letters?settled=maybe', undefined, 'settled must be yes, no or any'],
+  ['GET dead-letters/groups?from=now', undefined, 'from must be an instant'],
+  ['GET dead-letters?cursor=%21', undefined, 'cursor'],
+  ['POST dead-letters/redrive', {}, 'just one'],
+  ['POST dead-letters/redrive', { all: true, ids: [randomUUID()] }, 'just one'],
+  ['POST dead-letters/redrive', { ids: [] }, 'ids must be a list of 1 to 1000'],
+  ['POST dead-letters/redrive', { ids: ['x'] }, 'ids.0 must be the id of a run'],
+  ['POST dead-letters/redrive', { filter: {} }, 'filter must say something'],
+  ['POST dead-letters/redrive', { filter: { state: 'dead' } }, 'filter.state is not known'],
   [
     'POST',
     'dead-letters/redrive',
     { all: true, rate: 0 },
     'rate must be a number of runs a second',
   ],
-  ['POST', 'dead-letters/discard', { all: true }, 'reason must be a text'],
-  ['POST', 'dead-letters/discard', { all: true, reason: 'x', cursor: 'y' }, 'cursor'],
-])('%s %s with %j is refused and names the field', async (method, path, body, words) => {
+  ['POST dead-letters/discard', { all: true }, 'reason must be a text'],
+  ['POST dead-letters/discard', { all: true, reason: 'x', cursor: 'y' }, 'cursor'],
+])('%s with %j is refused and names the field', async (asked, body, words) => {
   await using api = await setupApi()
+  const [method, path = ''] = asked.split(' ')
   const answer = method === 'GET' ? await api.ask(`/api/v1/${path}`) : await post(api, path, body)
   expect([answer.status, answer.body.detail]).toEqual([400, expect.stringContaining(words)])
 })
