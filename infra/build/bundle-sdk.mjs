@@ -84,7 +84,8 @@ async function manifest(imports) {
   const own = JSON.parse(await readFile('package.json', 'utf8'))
   const { engines } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
   const versions = await knownVersions()
-  const names = [...new Set([...imports].filter((id) => !isBuiltin(id)).map(packageOf))].toSorted()
+  const packages = [...imports].filter((id) => !isBuiltin(id)).map(packageOf)
+  const names = [...new Set(packages)].toSorted((a, b) => (a < b ? -1 : 1))
   const missing = names.filter((name) => versions[name] === undefined)
   if (missing.length > 0) throw new Error(`imported, but no dependency: ${missing.join(', ')}`)
   const { name, version, description, license, type, sideEffects } = own

@@ -66,6 +66,6 @@ export async function compile(folder: string, options: Record<string, unknown>):
   const tsc = join(PROJECT_ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
   return await exec(process.execPath, [tsc, '-p', config]).then(
     ({ stdout }) => stdout,
-    (error: { stdout?: string }) => error.stdout ?? String(error),
+    (error: Error & { stdout?: string }) => error.stdout ?? error.message,
   )
 }

@@ -33,7 +33,10 @@ export interface NamedJob {
 export interface JobContext {
   /** The same for every attempt of the run: use it as an idempotency key towards others. */
   readonly runId: string
-  /** Counted from 1. */
+  /**
+   * Counted from 1, over all starts of the handler: also those that were drained or lost, which use up
+   * none of the tries that the retry policy allows, but not those that were parked.
+   */
   readonly attempt: number
   /** The nominal instant of a scheduled run. Reckon periods from this, never from the time it is. */
   readonly tickAt?: Date

@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto'
 import { JobName, QueueName } from '@jadwal/domain'
-import type * as queue from '@jadwal/queue'
+import { type EnqueueManyOptions as QueueOptions, payloadHash } from '@jadwal/queue'
 import type { z } from 'zod'
 import { checkEnqueueManyOptions, checkRunPayload, InvalidRunError } from './check-run.ts'
 import type { EnqueueManyOptions } from './enqueue-options.ts'
@@ -18,7 +17,7 @@ export interface ChildBatch {
   job: { name: string; queue: string }
   payloads: readonly unknown[]
   /** Those of the handler, or the keys of its own making. */
-  options: queue.EnqueueManyOptions & { parentId: string }
+  options: QueueOptions & { parentId: string }
 }
 
 /** Where the children of runs go. */
@@ -89,8 +88,7 @@ export class RunChildren {
   }
 
   #number(job: string, payload: unknown): { key: string; free: () => void } {
-    const hash = createHash('sha256').update(`${job} ${JSON.stringify(payload)}`)
-    const what = hash.digest('base64url').slice(0, 12)
+    const what = payloadHash(job, payload).slice(0, 12)
     const taken = this.#taken.get(what) ?? new Set<number>()
     this.#taken.set(what, taken)
     let number = 0
