@@ -36,6 +36,8 @@ local function readFuse(base, companions, text)
   fuse.state = kept[1] or 'closed'
   fuse.till, fuse.step = tonumber(kept[2] or 0), tonumber(kept[3] or 0)
   fuse.good, fuse.bad = tonumber(kept[4] or 0), tonumber(kept[5] or 0)
+  -- A worker of another version may know more steps.
+  if config.steps then fuse.step = math.min(fuse.step, #config.steps) end
   return fuse
 end
 

@@ -45,6 +45,22 @@ test('the late word of a probe whose place was given away decides nothing', asyn
   expect(Object.keys(await bench.redis.hgetall(bench.probesKey))).toEqual([second])
 })
 
+test('the late word of an attempt decides nothing for the attempt that took up its run', async () => {
+  await using bench = openFuseBench(server.url)
+  await bench.open()
+  const [id = ''] = await bench.park(1)
+  await bench.pass()
+  await bench.look()
+  const [lost] = await bench.takeAll()
+  await bench.redis.set(`${bench.messageKey(id)}:lock`, 'rescuer')
+  await bench.look()
+  const rescuer = { id, token: 'rescuer' }
+  expect(await bench.scripts.admit(bench.text, rescuer)).toMatchObject({ verdict: 'go' })
+  const late = lost && { good: 0, bad: 0, probes: [{ ...lost, sign: 'bad' as const }] }
+  expect(late && (await bench.scripts.count(bench.text, late))).toMatchObject({ state: 'probing' })
+  expect(await bench.end(rescuer, 'good')).toMatchObject({ state: 'closed' })
+})
+
 test('a probe that was cut short, or failed by a fault of its own, gives its place to the next', async () => {
   await using bench = openFuseBench(server.url)
   const [, second] = await probing(bench)

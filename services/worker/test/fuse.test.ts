@@ -4,11 +4,9 @@ import { eventually, startTestRedis, type TestRedis } from '@jadwal/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openBench } from './worker-bench.ts'
 
-const module = (name: string): { JADWAL_JOBS: string } => ({
-  JADWAL_JOBS: fileURLToPath(new URL(`fixtures/${name}.mjs`, import.meta.url)),
-})
-const FUSED = module('fused-jobs')
-const UNFUSED = module('unfused-jobs')
+const jobsOf = (url: URL): { JADWAL_JOBS: string } => ({ JADWAL_JOBS: fileURLToPath(url) })
+const FUSED = jobsOf(new URL('fixtures/fused-jobs.mjs', import.meta.url))
+const UNFUSED = jobsOf(new URL('fixtures/unfused-jobs.mjs', import.meta.url))
 const PARTNER = { name: 'partner', queue: 'tests' }
 const PATIENT = { timeoutMs: 15_000 }
 
