@@ -117,12 +117,16 @@ export function createProducer(deps: ProducerDeps): Producer {
     return existing
   }
 
-  async function send(requests: readonly RunRequest[]): Promise<Enqueued[]> {
-    const nowMs = clock.now().getTime()
-    const drafts = requests.map((request) => draftRun(request, nowMs, maxPayloadBytes))
-    const existing = await answering(() => sendAll(drafts)).catch((error: unknown) => {
+  async function deliver(drafts: readonly RunDraft[]): Promise<Map<RunDraft, RunId>> {
+    return await answering(() => sendAll(drafts)).catch((error: unknown) => {
       throw error instanceof ClaimedOtherwise ? error.toConflict(drafts) : error
     })
+  }
+
+  async function send(requests: readonly RunRequest[]): Promise<Enqueued[]> {
+    const rules = { nowMs: clock.now().getTime(), maxPayloadBytes }
+    const drafts = requests.map((request, at) => draftRun(request, rules, at))
+    const existing = await deliver(drafts)
     return drafts.map((draft) => {
       const first = existing.get(draft)
       return { id: first ?? draft.id, existing: first !== undefined }
@@ -130,13 +134,19 @@ export function createProducer(deps: ProducerDeps): Producer {
   }
 
   async function sendOne(request: RunRequest): Promise<Enqueued> {
-    try {
-      const [run] = await send([request])
-      if (run === undefined) throw new Error('one run in, none out')
-      return run
-    } catch (error) {
-      throw error instanceof IdempotencyConflictError ? error.ofOne() : error
+    const draft = draftRun(request, { nowMs: clock.now().getTime(), maxPayloadBytes })
+    if (isClaimed(draft)) {
+      const existing = await deliver([draft]).catch((error: unknown) => {
+        throw error instanceof IdempotencyConflictError ? error.ofOne() : error
+      })
+      const first = existing.get(draft)
+      return { id: first ?? draft.id, existing: first !== undefined }
     }
+    await answering(async () => {
+      await admitted()
+      await plainly([draft], draft.queue)
+    })
+    return { id: draft.id, existing: false }
   }
 
   return {
@@ -156,14 +166,7 @@ export function createProducer(deps: ProducerDeps): Producer {
       return runs.map(({ id }) => id)
     },
     async enqueue(job, payload, options = {}) {
-      const request = { job, payload, options }
-      const draft = draftRun(request, clock.now().getTime(), maxPayloadBytes)
-      if (isClaimed(draft)) return (await sendOne(request)).id
-      await answering(async () => {
-        await admitted()
-        await plainly([draft], job.queue)
-      })
-      return draft.id
+      return (await sendOne({ job, payload, options })).id
     },
     async close() {
       await opener.close()

@@ -16,12 +16,15 @@ export class PayloadTooLargeError extends Error {
   readonly code = 'PAYLOAD_TOO_LARGE'
   readonly bytes: number
   readonly limitBytes: number
-  constructor(bytes: number, limitBytes: number) {
+  /** The position of the run, where several were enqueued at once. */
+  readonly index: number | undefined
+  constructor(bytes: number, limitBytes: number, index?: number) {
     super(
-      `payload: ${bytes} bytes as JSON, at most ${limitBytes} are allowed: send a reference to what is large, or raise the limit (maxPayloadBytes of createClient, JADWAL_MAX_PAYLOAD_BYTES of the services)`,
+      `${index === undefined ? 'payload' : `payloads.${index}`}: ${bytes} bytes as JSON, at most ${limitBytes} are allowed: send a reference to what is large, or raise the limit (maxPayloadBytes of createClient, JADWAL_MAX_PAYLOAD_BYTES of the services)`,
     )
     this.bytes = bytes
     this.limitBytes = limitBytes
+    this.index = index
   }
 }
 

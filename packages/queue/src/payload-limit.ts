@@ -6,8 +6,12 @@ export const MAX_PAYLOAD_BYTES = 512 * 1024
 export const PAYLOAD_LIMITS = { min: 1_024, max: 16 * 1024 * 1024 } as const
 
 /** The size of a payload as JSON. Throws `PayloadTooLargeError`. */
-export function payloadBytes(payload: unknown, limitBytes: number = MAX_PAYLOAD_BYTES): number {
+export function payloadBytes(
+  payload: unknown,
+  limitBytes: number = MAX_PAYLOAD_BYTES,
+  index?: number,
+): number {
   const bytes = Buffer.byteLength(JSON.stringify(payload ?? null))
-  if (bytes > limitBytes) throw new PayloadTooLargeError(bytes, limitBytes)
+  if (bytes > limitBytes) throw new PayloadTooLargeError(bytes, limitBytes, index)
   return bytes
 }

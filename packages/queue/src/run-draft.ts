@@ -60,11 +60,17 @@ export interface Claim {
   follow: boolean
 }
 
-/** Throws `PayloadTooLargeError`. */
-export function draftRun(request: RunRequest, nowMs: number, maxPayloadBytes: number): RunDraft {
+export interface DraftRules {
+  nowMs: number
+  maxPayloadBytes: number
+}
+
+/** Throws `PayloadTooLargeError`. `index` is the run's place among many. */
+export function draftRun(request: RunRequest, rules: DraftRules, index?: number): RunDraft {
+  const { nowMs, maxPayloadBytes } = rules
   const { job, payload, options = {} } = request
   const { attempts, timeoutMs, labels, priority = 0, runAt, parentId, idempotencyKey } = options
-  const bytes = payloadBytes(payload, maxPayloadBytes)
+  const bytes = payloadBytes(payload, maxPayloadBytes, index)
   const delayMs = Math.max(0, runAt ? runAt.getTime() - nowMs : (options.delayMs ?? 0))
   const message: RunMessage = {
     v: 1,

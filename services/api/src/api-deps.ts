@@ -13,6 +13,8 @@ export interface ApiDeps {
   db: Db
   producer: Producer
   trigger: Trigger
+  /** The largest payload of a run, in bytes as JSON. */
+  maxPayloadBytes: number
   deadLetters: DeadLetters
   snapshots: QueueSnapshots
   clock: Clock

@@ -1,5 +1,5 @@
-import { redisUrlProblem } from '@jadwal/queue'
-import { commonEnv, ConfigError, parseEnv, portEnv } from '@jadwal/runtime'
+import { MAX_PAYLOAD_BYTES, PAYLOAD_LIMITS, redisUrlProblem } from '@jadwal/queue'
+import { commonEnv, ConfigError, integerEnv, parseEnv, portEnv } from '@jadwal/runtime'
 import { z } from 'zod'
 
 const Env = z.object({
@@ -9,6 +9,9 @@ const Env = z.object({
     if (problem) ctx.addIssue({ code: 'custom', message: problem })
   }),
   JADWAL_PORT: portEnv(3_000),
+  JADWAL_MAX_PAYLOAD_BYTES: integerEnv(PAYLOAD_LIMITS.min, PAYLOAD_LIMITS.max).default(
+    MAX_PAYLOAD_BYTES,
+  ),
   JADWAL_ADMIN_TOKEN: z
     .string()
     .regex(/^[\x21-\x7e]{8,}$/, 'must have at least 8 printable characters and no spaces')
@@ -33,6 +36,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     prefix: parsed.JADWAL_PREFIX,
     host: parsed.JADWAL_HOST,
     port: parsed.JADWAL_PORT,
+    maxPayloadBytes: parsed.JADWAL_MAX_PAYLOAD_BYTES,
     adminToken: admission(parsed),
     metricsToken: parsed.JADWAL_METRICS_TOKEN,
     isHttps: parsed.JADWAL_PUBLIC_URL?.startsWith('https:') ?? false,

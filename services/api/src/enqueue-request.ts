@@ -1,4 +1,5 @@
 import { DAY, type JobDescription } from '@jadwal/domain'
+import { clientIdProblem, type EnqueueOptions } from '@jadwal/queue'
 import { z } from 'zod'
 import { type FieldError, Problem } from './problem.ts'
 
@@ -34,19 +35,41 @@ export const EnqueueRequest = z.strictObject({
     .min(1, 'must be 1 to 1000')
     .max(1_000, 'must be 1 to 1000')
     .optional(),
+  id: z
+    .uuidv7('must be a UUIDv7 of your own making')
+    .transform((id) => id.toLowerCase())
+    .optional(),
+  idempotencyKey: z
+    .string('must be a text')
+    .min(1, 'must have 1 to 200 characters')
+    .max(200, 'must have 1 to 200 characters')
+    .optional(),
 })
 export type EnqueueRequest = z.infer<typeof EnqueueRequest>
 
-/** What the fields say together, which none of them says alone. Throws a `Problem`. */
+/** What the fields say together or at this time, which none of them says alone. Throws a `Problem`. */
 export function checkTogether(request: EnqueueRequest, nowMs: number): void {
+  const errors = problemsTogether(request, nowMs)
+  if (errors.length === 0) return
+  const detail = errors.map(({ field, message }) => `${field} ${message}`).join('; ')
+  throw new Problem('bad-request', { detail, errors })
+}
+
+export function problemsTogether(request: EnqueueRequest, nowMs: number): FieldError[] {
   const errors: FieldError[] = []
   if (request.delayMs !== undefined && request.runAt !== undefined)
     errors.push({ field: 'runAt', message: 'cannot go with delayMs: give one of them' })
   if (request.runAt !== undefined && request.runAt.getTime() - nowMs > LONGEST_DELAY_MS)
     errors.push({ field: 'runAt', message: 'must be within 5 years' })
-  if (errors.length === 0) return
-  const detail = errors.map(({ field, message }) => `${field} ${message}`).join('; ')
-  throw new Problem('bad-request', { detail, errors })
+  const problem = request.id === undefined ? undefined : clientIdProblem(request.id, nowMs)
+  if (problem !== undefined) errors.push({ field: 'id', message: problem })
+  return errors
+}
+
+/** What a request says of its run beside job and payload. */
+export function enqueueOptions(request: EnqueueRequest): EnqueueOptions {
+  const { job: _job, payload: _payload, ...options } = request
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
 }
 
 /** Throws a `Problem` that names the jobs that there are. */

@@ -1,5 +1,10 @@
 import { BadCursorError } from '@jadwal/db'
-import { PayloadTooLargeError, RedisUnavailableError, TryLaterError } from '@jadwal/queue'
+import {
+  IdempotencyConflictError,
+  PayloadTooLargeError,
+  RedisUnavailableError,
+  TryLaterError,
+} from '@jadwal/queue'
 import { type Logger, rateLimitedErrors } from '@jadwal/runtime'
 import type { ErrorRequestHandler, Response } from 'express'
 import { redisAway } from './ask.ts'
@@ -32,10 +37,11 @@ function toProblem(error: unknown): Problem {
   if (error instanceof PayloadTooLargeError) {
     return fieldProblem(
       'payload-too-large',
-      'payload',
-      `has ${error.bytes} bytes, at most ${error.limitBytes} are allowed`,
+      placeOf('payload', error.index),
+      `has ${error.bytes} bytes, at most ${error.limitBytes} are allowed: send a reference to what is large, or raise JADWAL_MAX_PAYLOAD_BYTES of the api`,
     )
   }
+  if (error instanceof IdempotencyConflictError) return conflict(error)
   if (error instanceof TryLaterError) {
     const headers = { 'Retry-After': '10' }
     return new Problem('try-later', { detail: error.message, headers, cause: error })
@@ -48,6 +54,22 @@ function toProblem(error: unknown): Problem {
   )
 }
 
+/** The field of a run, which may be one of many. */
+function placeOf(field: string, index: number | undefined): string {
+  return index === undefined ? field : `runs[${index}].${field}`
+}
+
+function conflict({ field, value, index, runId }: IdempotencyConflictError): Problem {
+  const place = placeOf(field, index)
+  const message = `belongs to run ${runId} with another payload`
+  const remedy = field === 'id' ? 'make a new id' : 'use another key'
+  return new Problem('idempotency-conflict', {
+    detail: `${place} ${message}: send the same payload, or ${remedy}.`,
+    errors: [{ field: place, message, value }],
+    more: { runId },
+  })
+}
+
 /** What Express and its body parsers throw: errors with a status. */
 function httpProblem(error: unknown): Problem | undefined {
   if (!(error instanceof Error) || !('status' in error) || typeof error.status !== 'number')
@@ -55,7 +77,10 @@ function httpProblem(error: unknown): Problem | undefined {
   const detail = error.message
   if ('type' in error && error.type === 'entity.parse.failed')
     return new Problem('malformed-json', { detail, cause: error })
-  if (error.status === 413) return new Problem('payload-too-large', { detail, cause: error })
+  if (error.status === 413) {
+    const limit = 'limit' in error ? ` At most ${String(error.limit)} bytes are allowed here.` : ''
+    return new Problem('payload-too-large', { detail: `${detail}.${limit}`, cause: error })
+  }
   if (error.status === 415) return new Problem('unsupported-media-type', { detail, cause: error })
   if (error.status === 404) return new Problem('not-found', { detail, cause: error })
   if (error.status >= 400 && error.status < 500)

@@ -1,5 +1,5 @@
 import type { Clock, JobDescription } from '@jadwal/domain'
-import { PayloadCheck } from '@jadwal/queue'
+import { Patience, PayloadCheck } from '@jadwal/queue'
 import type { Redis } from 'ioredis'
 import { askRedis } from './ask.ts'
 import { Catalogue } from './catalogue.ts'
@@ -10,17 +10,29 @@ import { type FieldError, Problem } from './problem.ts'
 export class JobCheck {
   readonly #catalogue: Catalogue
   readonly #payloads = new PayloadCheck()
+  readonly #patience: Patience
 
   constructor(deps: { redis: Redis; prefix: string; clock: Pick<Clock, 'monotonicMs'> }) {
     this.#catalogue = new Catalogue(deps)
+    this.#patience = new Patience(deps.redis)
   }
 
   /** The job of that name. Throws a `Problem` when there is none, or the payload does not fit it. */
   async accept(name: string, payload: unknown): Promise<JobDescription> {
-    const job = findJob(await askRedis(() => this.#catalogue.with(name)), name)
-    const errors = this.#payloads.problems(job, payload)
+    const job = findJob(await this.jobsWith(name), name)
+    const errors = this.problems(job, payload)
     if (errors.length > 0) throw invalidPayload(job.name, errors)
     return job
+  }
+
+  /** The jobs that there are, of which the named one may be new. */
+  async jobsWith(name: string): Promise<readonly JobDescription[]> {
+    return await askRedis(() => this.#patience.for(this.#catalogue.with(name)))
+  }
+
+  /** The fields of a payload that do not fit the job. */
+  problems(job: JobDescription, payload: unknown): FieldError[] {
+    return this.#payloads.problems(job, payload)
   }
 }
 

@@ -1,13 +1,20 @@
 import { json, type Request, type RequestHandler } from 'express'
 import { Problem } from './problem.ts'
 
-/** Reads a body of JSON into `req.body`; `limit` is such as `1mb`. */
-export function jsonBody(limit: string): RequestHandler[] {
+const MIB = 1024 * 1024
+
+/** The largest body, in bytes, that carries one payload: JSON may be written wider than it is counted. */
+export function bodyLimit(maxPayloadBytes: number): number {
+  return Math.max(MIB, 2 * maxPayloadBytes)
+}
+
+/** Reads a body of JSON into `req.body`; `limit` is in bytes, or such as `1mb`. */
+export function jsonBody(limit: string | number): RequestHandler[] {
   return [requireJson, json({ limit, type: () => true })]
 }
 
 /** Likewise, for what may also be asked without a body; then `req.body` is undefined. */
-export function optionalJsonBody(limit: string): RequestHandler[] {
+export function optionalJsonBody(limit: string | number): RequestHandler[] {
   const [check = requireJson, ...parse] = jsonBody(limit)
   return [(req, res, next) => (hasBody(req) ? check(req, res, next) : next()), ...parse]
 }

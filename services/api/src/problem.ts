@@ -10,6 +10,7 @@ const KINDS = {
   overlap: [409, 'An earlier run is unfinished'],
   shadow: [409, 'The schedule is in shadow mode'],
   'backfill-ended': [409, 'The backfill has ended'],
+  'idempotency-conflict': [409, 'The key or id belongs to another run'],
   'run-ended': [409, 'The run has ended'],
   'not-retrying': [409, 'The run waits for no retry'],
   'letter-discarded': [409, 'The dead letter was discarded'],

@@ -5,42 +5,20 @@ import type { RequestHandler, Router } from 'express'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory, askRedis } from './ask.ts'
 import { endpoint } from './endpoint.ts'
-import { checkTogether, EnqueueRequest } from './enqueue-request.ts'
-import { JobCheck } from './job-check.ts'
-import { jsonBody } from './json-body.ts'
+import { addEnqueueBatchRoute, enqueueHandlers } from './enqueue-routes.ts'
 import { Problem } from './problem.ts'
 import { requireRun } from './require-run.ts'
 import { readRunQuery } from './run-query.ts'
-import { parseRequest } from './zod-problem.ts'
-
-/** Twice the largest payload: JSON may be written wider than it is counted. */
-const LARGEST_BODY = '1mb'
 
 /** `/runs`: enqueue, search and look at runs. */
 export function addRunsRoutes(router: Router, deps: ApiDeps): void {
   endpoint(router, '/runs', {
     get: listHandler(deps),
-    post: [...jsonBody(LARGEST_BODY), enqueueHandler(deps)],
+    post: enqueueHandlers(deps),
   })
+  addEnqueueBatchRoute(router, deps)
   endpoint(router, '/runs/:id', { get: readHandler(deps) })
   endpoint(router, '/runs/:id/cancel', { post: cancelHandler(deps) })
-}
-
-function enqueueHandler({ redis, prefix, producer, clock }: ApiDeps): RequestHandler {
-  const jobs = new JobCheck({ redis, prefix, clock })
-  return async (req, res) => {
-    const request = parseRequest(EnqueueRequest, req.body, 'body')
-    checkTogether(request, clock.now().getTime())
-    const job = await jobs.accept(request.job, request.payload)
-    const { delayMs, runAt, priority, attempts } = request
-    const id = await producer.enqueue(job, request.payload, {
-      ...(delayMs === undefined ? {} : { delayMs }),
-      ...(runAt === undefined ? {} : { runAt }),
-      ...(priority === undefined ? {} : { priority }),
-      ...(attempts === undefined ? {} : { attempts }),
-    })
-    res.status(202).location(`/api/v1/runs/${id}`).json({ id, state: 'queued' })
-  }
 }
 
 function listHandler({ db }: ApiDeps): RequestHandler {

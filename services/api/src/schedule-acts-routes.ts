@@ -7,12 +7,9 @@ import { askHistory } from './ask.ts'
 import { endpoint } from './endpoint.ts'
 import { Payload } from './enqueue-request.ts'
 import { JobCheck } from './job-check.ts'
-import { optionalJsonBody } from './json-body.ts'
+import { bodyLimit, optionalJsonBody } from './json-body.ts'
 import { Problem } from './problem.ts'
 import { parseRequest } from './zod-problem.ts'
-
-/** Twice the largest payload: JSON may be written wider than it is counted. */
-const LARGEST_BODY = '1mb'
 
 const TriggerRequest = z.strictObject({
   payload: Payload.optional(),
@@ -24,7 +21,7 @@ const TriggerRequest = z.strictObject({
 /** `/schedules/{name}/trigger`: what somebody does with a schedule by hand. */
 export function addScheduleActsRoutes(router: Router, deps: ApiDeps): void {
   endpoint(router, '/schedules/:name/trigger', {
-    post: [...optionalJsonBody(LARGEST_BODY), triggerHandler(deps)],
+    post: [...optionalJsonBody(bodyLimit(deps.maxPayloadBytes)), triggerHandler(deps)],
   })
 }
 

@@ -30,15 +30,16 @@ const LOOK_FOR_QUEUES_EACH_MS = 3_000
 /** The api's parts, put together. Throws `UnavailableError` when Redis or Postgres does not answer. */
 export async function startApi(config: ApiConfig, context: ServiceContext): Promise<Lifecycle> {
   const { log, stop, clock, listening } = context
-  const { redisUrl, prefix, database } = config
+  const { redisUrl, prefix, database, maxPayloadBytes } = config
   const lifecycle = new Lifecycle(log)
   const onRedisError = rateLimitedErrors(log, 'redis connection failed')
 
   const redis = openRedis(producerConnection(redisUrl), onRedisError)
   lifecycle.onClose('redis', () => redis.disconnect())
-  const producer = createProducer({ url: redisUrl, prefix, onError: onRedisError, clock })
+  const runs = { prefix, clock, onError: onRedisError, maxPayloadBytes }
+  const producer = createProducer({ url: redisUrl, ...runs })
   lifecycle.onClose('producer', () => producer.close())
-  const trigger = createTrigger({ redis, prefix, clock, onError: onRedisError })
+  const trigger = createTrigger({ redis, ...runs })
   lifecycle.onClose('trigger', () => trigger.close())
   const deadLetters = createDeadLetters({ redis, prefix, clock, onError: onRedisError })
   lifecycle.onClose('dead letters', () => deadLetters.close())
@@ -82,6 +83,7 @@ export async function startApi(config: ApiConfig, context: ServiceContext): Prom
       db,
       producer,
       trigger,
+      maxPayloadBytes,
       deadLetters,
       snapshots,
       clock,

@@ -12,7 +12,8 @@ export function parseRequest<T>(schema: z.ZodType<T>, value: unknown, what: stri
   })
 }
 
-function fieldErrors(issue: z.core.$ZodIssue): FieldError[] {
+/** The fields that an issue is about. */
+export function fieldErrors(issue: z.core.$ZodIssue): FieldError[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => ({
       field: [...issue.path, key].join('.'),

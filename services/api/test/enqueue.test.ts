@@ -103,13 +103,17 @@ describe('POST /api/v1/runs', () => {
       runAt: 'tomorrow',
       priority: 1_001,
       attempts: 0,
-      idempotencyKey: 'k',
+      idempotencyKey: '',
+      id: 'order-1',
+      key: 'k',
     })
     expect(refused.status).toBe(400)
     expect(refused.body.errors.map(({ field }: { field: string }) => field).toSorted()).toEqual([
       'attempts',
       'delayMs',
+      'id',
       'idempotencyKey',
+      'key',
       'priority',
       'runAt',
     ])
