@@ -131,22 +131,22 @@ function sumOf(micros: readonly number[]): number {
   return micros.reduce((sum, each) => sum + each, 0)
 }
 
+function line(name: string, micros: readonly number[], plain: number): string[] {
+  const sum = sumOf(micros)
+  return [name, ...micros.map(grouped), grouped(sum), (sum / plain).toFixed(2)]
+}
+
 const medians = [...measured].map(([name, rounds]) => {
   const micros = WHO.map((_, at) => median(rounds.map((round) => round[at] ?? 0)))
-  return { name, micros, sum: sumOf(micros) }
+  return { name, micros }
 })
-const plainSum = medians[0]?.sum ?? NaN
+const plain = sumOf(medians[0]?.micros ?? [NaN])
 console.log(`
 CPU time per run in µs, medians of ${ROUNDS} rounds of ${grouped(RUNS)} runs (a quarter of them in children), in bulk:
 
 ${table([
   ['', ...WHO, 'sum', 'to plain'],
-  ...medians.map(({ name, micros, sum }) => [
-    name,
-    ...micros.map(grouped),
-    grouped(sum),
-    (sum / plainSum).toFixed(2),
-  ]),
+  ...medians.map(({ name, micros }) => line(name, micros, plain)),
 ])}`)
 await producer.close()
 await Promise.all([worker.stop(), recorder.stop()])
