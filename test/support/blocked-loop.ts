@@ -7,7 +7,7 @@ import { JOBS, setupSystem } from './system.ts'
  * A handler that keeps its worker from renewing the lock: another worker makes the run meanwhile, and
  * what the first one has to say in the end counts for nothing.
  */
-export async function blockLoop({ lockMs, blockMs }: { lockMs: number; blockMs: number }) {
+export async function expectLockToBeLost({ lockMs, blockMs }: { lockMs: number; blockMs: number }) {
   const { start, producer, ended, executions, database, redis, prefix } = await setupSystem({
     env: { JADWAL_LOCK_MS: String(lockMs) },
   })

@@ -17,7 +17,7 @@ const SIGNALS = ['SIGUSR2', 'SIGTERM'] as const
  * Three workers under load, each stopped and started again in turn, over and over, by either signal.
  * Nothing is lost, nothing is done twice, and nothing waits for a lock.
  */
-export async function rollingRestart(options: {
+export async function expectRestartsToHold(options: {
   perSecond: number
   /** For so long at least, and until each worker was started again so often. */
   forMs: number
