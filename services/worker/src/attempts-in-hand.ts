@@ -96,7 +96,9 @@ export class AttemptsInHand {
    * is put back and made again inside the context.
    */
   crash(error: unknown): Attempt | undefined {
-    const alone = this.#attempts.size === 1 ? [...this.#attempts][0] : undefined
+    // What children make can't be the cause: their errors are in them.
+    const here = [...this.#attempts].filter(({ job }) => job.isolate === undefined)
+    const alone = here.length === 1 ? here[0] : undefined
     const culprit = this.#scope.getStore() ?? alone
     culprit?.crash(error)
     return culprit

@@ -1,0 +1,70 @@
+import { defineJob, type Isolation, type JobContext } from '@jadwal/sdk'
+import { z } from 'zod'
+
+type Note = (ctx: JobContext) => Promise<void>
+
+/**
+ * Jobs of the fault tests whose handlers run in children and do there what a worker could not bear, one
+ * of each for threads and for processes. `note` writes down an attempt and the process that makes it.
+ */
+export function isolatedJobs(note: Note) {
+  return (['thread', 'process'] as const).flatMap((isolate) => [
+    /** Blocks its thread for so long. */
+    defineJob({
+      ...named('burn', isolate),
+      payload: z.object({ ms: z.number() }),
+      async handler({ ms }, ctx) {
+        await note(ctx)
+        const end = performance.now() + ms
+        while (performance.now() < end);
+        return { burned: ms }
+      },
+    }),
+    /** Takes its child down in its first attempt. */
+    defineJob({
+      ...named('crash', isolate),
+      payload: z.object({}),
+      async handler(_payload, ctx) {
+        await note(ctx)
+        if (ctx.attempt > 1) return 'made it'
+        if (isolate === 'process') process.kill(process.pid, 'SIGKILL')
+        return process.exit(7)
+      },
+    }),
+    defineJob({
+      ...named('eat', isolate),
+      payload: z.object({}),
+      attempts: 2,
+      memoryMb: 64,
+      async handler(_payload, ctx) {
+        await note(ctx)
+        const eaten: object[] = []
+        for (;;) eaten.push({ at: eaten.length, text: `number ${eaten.length}` })
+      },
+    }),
+    endless('loop', { isolate, note, timeoutMs: 60_000 }),
+    endless('late', { isolate, note, timeoutMs: 500 }),
+  ])
+}
+
+/** Never ends by itself. */
+function endless(
+  what: string,
+  { isolate, note, timeoutMs }: { isolate: Isolation; note: Note; timeoutMs: number },
+) {
+  return defineJob({
+    ...named(what, isolate),
+    payload: z.object({}),
+    attempts: 1,
+    timeoutMs,
+    async handler(_payload, ctx) {
+      await note(ctx)
+      for (;;);
+    },
+  })
+}
+
+function named(what: string, isolate: Isolation) {
+  const backoff = { delayMs: 200, maxDelayMs: 1_000, jitter: 0.5 }
+  return { name: `isolated.${what}.${isolate}`, queue: 'isolated', isolate, backoff }
+}
