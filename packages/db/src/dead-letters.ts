@@ -69,24 +69,42 @@ export interface LetterPosition {
   id: string
 }
 
+/** How a walk goes on. */
+export interface LetterWalk {
+  after?: LetterPosition | undefined
+  limit: number
+}
+
 /** Letters that nobody has settled, oldest death first, after a position when given. Served as listDeadLetters(). */
 export async function listUnsettledLetters(
   db: Db,
   filters: DeadLetterFilters,
-  { after, limit }: { after?: LetterPosition | undefined; limit: number },
+  walk: LetterWalk,
 ): Promise<RunRow[]> {
-  let query = db
+  return unsettled(db, filters, walk).selectAll().execute()
+}
+
+/** The same, without what the runs carry. */
+export async function listUnsettledIds(
+  db: Db,
+  filters: DeadLetterFilters,
+  walk: LetterWalk,
+): Promise<Pick<RunRow, 'id' | 'queue' | 'finished_at'>[]> {
+  return unsettled(db, filters, walk).select(['id', 'queue', 'finished_at']).execute()
+}
+
+function unsettled(db: Db, filters: DeadLetterFilters, { after, limit }: LetterWalk) {
+  const query = db
     .selectFrom('runs')
-    .selectAll()
     .where((eb) => eb.and(conditions(eb, { ...filters, settled: 'no' })))
     .orderBy('finished_at')
     .orderBy('id')
     .limit(limit)
-  if (after !== undefined)
-    query = query.where((eb) =>
-      eb(eb.refTuple('finished_at', 'id'), '>', eb.tuple(after.finished_at, after.id)),
-    )
-  return query.execute()
+  return after === undefined
+    ? query
+    : query.where((eb) =>
+        eb(eb.refTuple('finished_at', 'id'), '>', eb.tuple(after.finished_at, after.id)),
+      )
 }
 
 /** What Postgres knows of runs by their ids, as dead letters. Served by the primary keys. */

@@ -19,6 +19,7 @@ export {
   findLetters,
   type LetterPosition,
   listDeadLetters,
+  listUnsettledIds,
   listUnsettledLetters,
   type Settled,
 } from './dead-letters.ts'

@@ -2,7 +2,7 @@ import {
   type DeadLetterGroup,
   listDeadLetterGroups,
   listDeadLetters,
-  listUnsettledLetters,
+  listUnsettledIds,
   runView,
 } from '@jadwal/db'
 import type { RequestHandler, Router } from 'express'
@@ -59,7 +59,7 @@ function discardHandler(deps: ApiDeps): RequestHandler {
     const { to = before } = which.filters
     const filters = { ...which.filters, to: to < before ? to : before }
     const rows = await askHistory(() =>
-      listUnsettledLetters(db, filters, { after: position?.after, limit: DISCARDED_AT_ONCE }),
+      listUnsettledIds(db, filters, { after: position?.after, limit: DISCARDED_AT_ONCE }),
     )
     const letters = rows.map(({ id, queue }) => ({ id, queue }))
     const results = await deadLetters.discard(letters, decision)

@@ -11,6 +11,9 @@ import type { ApiDeps } from './api-deps.ts'
 import { askHistory, askRedis } from './ask.ts'
 import { Problem } from './problem.ts'
 
+/** Letters, with all that they carry, in memory at a time. */
+const AT_ONCE = 100
+
 /** What became of one letter. */
 export type Settling =
   | { id: string; redrivenAs: string }
@@ -31,6 +34,29 @@ export async function redriveById(
   ids: readonly string[],
   by: string,
 ): Promise<Settling[]> {
+  return await inPages(ids, (page) => redrivePage(deps, page, by))
+}
+
+/** Discards dead letters, in the order of the ids. */
+export async function discardById(
+  deps: ApiDeps,
+  ids: readonly string[],
+  request: { by: string; reason: string },
+): Promise<Settling[]> {
+  return await inPages(ids, (page) => discardPage(deps, page, request))
+}
+
+async function inPages(
+  ids: readonly string[],
+  settle: (page: readonly string[]) => Promise<Settling[]>,
+): Promise<Settling[]> {
+  const all: Settling[] = []
+  for (let from = 0; from < ids.length; from += AT_ONCE)
+    all.push(...(await settle(ids.slice(from, from + AT_ONCE))))
+  return all
+}
+
+async function redrivePage(deps: ApiDeps, ids: readonly string[], by: string): Promise<Settling[]> {
   const { redis, prefix, deadLetters } = deps
   const found = await find(deps, ids)
   const letters = [...found.values()].flatMap((each) => ('letter' in each ? [each.letter] : []))
@@ -48,8 +74,7 @@ export async function redriveById(
   return inOrder(ids, found, settled)
 }
 
-/** Discards dead letters, in the order of the ids. */
-export async function discardById(
+async function discardPage(
   deps: ApiDeps,
   ids: readonly string[],
   request: { by: string; reason: string },

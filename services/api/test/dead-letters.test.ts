@@ -81,12 +81,7 @@ test.each([
   ['POST dead-letters/redrive', { ids: ['x'] }, 'ids.0 must be the id of a run'],
   ['POST dead-letters/redrive', { filter: {} }, 'filter must say something'],
   ['POST dead-letters/redrive', { filter: { state: 'dead' } }, 'filter.state is not known'],
-  [
-    'POST',
-    'dead-letters/redrive',
-    { all: true, rate: 0 },
-    'rate must be a number of runs a second',
-  ],
+  ['POST dead-letters/redrive', { all: true, rate: 0 }, 'rate must be a number of runs a second'],
   ['POST dead-letters/discard', { all: true }, 'reason must be a text'],
   ['POST dead-letters/discard', { all: true, reason: 'x', cursor: 'y' }, 'cursor'],
 ])('%s with %j is refused and names the field', async (asked, body, words) => {

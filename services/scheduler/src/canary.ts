@@ -2,7 +2,7 @@ import {
   beginCanaryStep,
   type Db,
   type DeadLetterFilters,
-  listUnsettledLetters,
+  listUnsettledIds,
   type RedriveRow,
 } from '@jadwal/db'
 
@@ -24,6 +24,6 @@ export async function nextCanaryStep(
   filters: DeadLetterFilters,
 ): Promise<void> {
   const size = SIZES[step]
-  const rows = size === undefined ? [] : await listUnsettledLetters(db, filters, { limit: size })
+  const rows = size === undefined ? [] : await listUnsettledIds(db, filters, { limit: size })
   await beginCanaryStep(db, id, { step: step + 1, letters: rows.map((row) => row.id) })
 }

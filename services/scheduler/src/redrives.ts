@@ -28,8 +28,9 @@ import { isInCanary, nextCanaryStep } from './canary.ts'
 import type { Catalogue } from './catalogue.ts'
 
 const EACH_MS = 500
-/** Letters of one round, at most. */
-const AT_ONCE = 500
+/** Letters of one round, and of those that are in memory at a time, at most. */
+const A_ROUND = 500
+const AT_ONCE = 100
 /** By so much our clock may be behind that of Redis, which dates the facts. */
 const CLOCK_MARGIN_MS = 5_000
 
@@ -95,23 +96,31 @@ export class Redrives {
       return false
     }
     const walk = this.#walks.get(redrive.id) ?? (await this.#beginWalk(redrive))
-    const room = this.#allowed(redrive)
-    if (room < 1) return false
-    const { db } = this.#deps
-    const page = { after: walk.after, limit: room }
-    const rows = await listUnsettledLetters(db, filtersOf(redrive), page)
+    let room = this.#allowed(redrive)
+    while (room > 0) {
+      const limit = Math.min(room, AT_ONCE)
+      const letters = await this.#walkOn(redrive, walk, limit)
+      if (letters < limit) {
+        await this.#endWalk(redrive, walk)
+        return false
+      }
+      room -= letters
+    }
+    return redrive.rate === null
+  }
+
+  /** Redrives the next letters of a walk. Returns how many there were. */
+  async #walkOn(redrive: RedriveRow, walk: Walk, limit: number): Promise<number> {
+    const page = { after: walk.after, limit }
+    const rows = await listUnsettledLetters(this.#deps.db, filtersOf(redrive), page)
     const results = await this.#redrive(redrive, rows)
     this.#spend(redrive, results.filter((result) => 'isNew' in result && result.isNew).length)
     const left = leftOver(results)
     for (const [id, job] of left) walk.left.set(id, job)
     walk.foundAny ||= left.size < results.length
     const last = rows.at(-1)
-    if (last?.finished_at && rows.length === room) {
-      walk.after = { finished_at: last.finished_at, id: last.id }
-      return redrive.rate === null
-    }
-    await this.#endWalk(redrive, walk)
-    return false
+    if (last?.finished_at) walk.after = { finished_at: last.finished_at, id: last.id }
+    return rows.length
   }
 
   /** A letter whose fact came late may lie before where the walk has been, so the last one finds nothing. */
@@ -195,10 +204,10 @@ export class Redrives {
 
   /** How many runs its rate lets it make now: no burst after a wait. */
   #allowed({ id, rate }: RedriveRow): number {
-    if (rate === null) return AT_ONCE
+    if (rate === null) return A_ROUND
     const nowMs = this.#deps.redisClock.nowMs()
     if (nowMs < (this.#nextAtMs.get(id) ?? nowMs)) return 0
-    return Math.min(AT_ONCE, Math.max(1, Math.floor((rate * EACH_MS) / 1_000)))
+    return Math.min(A_ROUND, Math.max(1, Math.floor((rate * EACH_MS) / 1_000)))
   }
 
   #spend({ id, rate }: RedriveRow, runs: number): void {
