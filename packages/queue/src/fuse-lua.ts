@@ -1,4 +1,4 @@
-import { LEAVE_SLOT, PARK } from './lot-lua.ts'
+import { PARK_IN_LOT } from './lot-lua.ts'
 
 /** How many runs one script call lets out of a lot. */
 const AT_ONCE = 500
@@ -21,7 +21,7 @@ const NEWS_KEPT = 1_000
  * it was let out of the lot and waits for a worker. An attempt that no longer holds its message's lock
  * gives its place back: its worker died, or it was parked, put back or cancelled.
  */
-export const FUSE = `${LEAVE_SLOT}${PARK}
+export const FUSE = `${PARK_IN_LOT}
 local changes = {}
 
 local function readFuse(base, companions, text)
@@ -158,16 +158,6 @@ local function dropLostProbes(fuse)
     end
     if isLost then redis.call('HDEL', fuse.probes, probes[i]) end
   end
-end
-
--- Parks a run that is in hand. False when another has it by now; one that lies in the lot already stays there.
-local function parkInLot(fuse, id, token)
-  local base, companions, lot = fuse.base, fuse.companions, fuse.lot
-  if not isInHand(base, id, token) then return isParked(base, lot, id) end
-  leaveSlot(base, companions, id)
-  park(base, companions, id, lot)
-  redis.call('HSET', companions .. 'lots', lot, '')
-  return true
 end
 
 -- What time brings: the end of an open fuse, places of lost probes, runs that are left in the lot.

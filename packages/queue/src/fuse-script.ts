@@ -52,7 +52,7 @@ return { fuse.state, changes }
 const ADMIT = `${FUSE}
 local fuse, id, token, verdict = readFuse(KEYS[1], KEYS[2], ARGV[1]), ARGV[2], ARGV[3], 'go'
 if not letThrough(fuse, id, token) then
-  verdict = parkInLot(fuse, id, token) and 'in-lot' or 'lost'
+  verdict = parkInLot(KEYS[1], KEYS[2], { id = id, token = token, lot = fuse.lot }) and 'in-lot' or 'lost'
 end
 return { verdict, fuse.state, changes }
 `

@@ -11,8 +11,8 @@ import { HELD_SCORE } from './unfinished-lua.ts'
  * since, by a cancel or by hand; they are passed over when their turn comes.
  */
 
-/** The fields of a message's hash. */
-export const LOT_FIELD = 'jlot'
+const LOT_FIELD = 'jlot'
+/** The field of a message's hash that names the lot whose slot the run has. */
 export const SLOT_FIELD = 'jslot'
 
 /** So many ids of runs that have gone are passed over in one go, so that a script stays short. */
@@ -103,5 +103,20 @@ local function park(base, companions, id, lot)
   redis.call('HSET', base .. id, '${LOT_FIELD}', lot)
   redis.call('ZADD', base .. 'delayed', '${HELD_SCORE}', id)
   redis.call('RPUSH', companions .. 'parked:' .. lot, id)
+end
+`
+
+/**
+ * `parkInLot(base, companions, run)`: parks a run that is in hand (`run` has id, token, lot) in a lot
+ * without slots; a slot that it has goes to the next. True, also when it lies there already; false and
+ * nothing done when another has it by now.
+ */
+export const PARK_IN_LOT = `${LEAVE_SLOT}${PARK}
+local function parkInLot(base, companions, run)
+  if not isInHand(base, run.id, run.token) then return isParked(base, run.lot, run.id) end
+  leaveSlot(base, companions, run.id)
+  park(base, companions, run.id, run.lot)
+  redis.call('HSET', companions .. 'lots', run.lot, '')
+  return true
 end
 `

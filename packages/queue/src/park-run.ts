@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import { bullKey, companionPrefix, parkedKey } from './keys.ts'
-import { CLOSE_LOT, LEAVE_SLOT, PARK, TAKE_PARKED } from './lot-lua.ts'
+import { CLOSE_LOT, PARK_IN_LOT, TAKE_PARKED } from './lot-lua.ts'
 import { untilTaken } from './passing-refusal.ts'
 
 /** A queue on a connection; `redis` may be shared. */
@@ -24,14 +24,8 @@ export interface RunInHand {
  *   ARGV[1] id  ARGV[2] token  ARGV[3] lot
  *   Returns 1, also when it lies there already; 0 and nothing done when another has the run.
  */
-const SCRIPT = `${LEAVE_SLOT}${PARK}
-if not isInHand(KEYS[1], ARGV[1], ARGV[2]) then
-  return isParked(KEYS[1], ARGV[3], ARGV[1]) and 1 or 0
-end
-leaveSlot(KEYS[1], KEYS[2], ARGV[1])
-park(KEYS[1], KEYS[2], ARGV[1], ARGV[3])
-redis.call('HSET', KEYS[2] .. 'lots', ARGV[3], '')
-return 1
+const SCRIPT = `${PARK_IN_LOT}
+return parkInLot(KEYS[1], KEYS[2], { id = ARGV[1], token = ARGV[2], lot = ARGV[3] }) and 1 or 0
 `
 
 /*
