@@ -89,9 +89,10 @@ test('it finds rows of ticks that no schedule has', () => {
   ])
 })
 
-test('runs of backfills, runs made by hand and runs of nobody are no ticks', () => {
+test('runs of backfills, redriven ones, runs made by hand and runs of nobody are no ticks', () => {
   const others = [
     row(2_000, { backfill_id: 'some' }),
+    row(2_000, { redrive_of: 'some' }),
     row(0, { tick_at: null }),
     row(0, { tick_at: null, schedule_id: null }),
   ]

@@ -72,9 +72,10 @@ export function checkHistory(
 
 type TickRow = HistoryRow & { schedule_id: string; tick_at: Date }
 
-/** Runs of backfills and those made by hand are no ticks. */
+/** Runs of backfills, redriven ones and those made by hand are no ticks. */
 function isTick(row: HistoryRow): row is TickRow {
-  return row.schedule_id !== null && row.tick_at !== null && row.backfill_id === null
+  const { schedule_id, tick_at, backfill_id, redrive_of = null } = row
+  return schedule_id !== null && tick_at !== null && backfill_id === null && redrive_of === null
 }
 
 interface Checking {

@@ -25,8 +25,8 @@ export function checkTerms(
     if (timeOf(until_at) < timeOf(from_at)) found.push(`term ${term} ended before it began`)
   }
   const byNumber = new Map(terms.map((term) => [term.term, term]))
-  for (const { id, term: number, tick_at, backfill_id, enqueued_at } of rows) {
-    if (tick_at === null || backfill_id !== null) continue
+  for (const { id, term: number, tick_at, backfill_id, redrive_of, enqueued_at } of rows) {
+    if (tick_at === null || backfill_id !== null || redrive_of != null) continue
     const term = byNumber.get(number ?? Number.NaN)
     const atMs = enqueued_at.getTime()
     if (!term) found.push(`run ${id}: there was no term ${number}`)

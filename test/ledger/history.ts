@@ -7,6 +7,8 @@ export interface HistoryRow {
   tick_until: Date | null
   tick_count: number | null
   backfill_id: string | null
+  /** The dead run that it was made of. */
+  redrive_of?: string | null
   state: string
   reason: string | null
   term: number | null

@@ -38,6 +38,7 @@ export async function readHistory(db: Db): Promise<{ rows: HistoryRow[]; terms: 
       'tick_until',
       'tick_count',
       'backfill_id',
+      'redrive_of',
       'state',
       'reason',
       'term',
