@@ -25,12 +25,12 @@ async function setupKeys(options: SystemOptions = {}) {
       ),
     parked: (key: string) => redis.llen(keys.parkedKey(prefix, 'keys', `key:fault.keyed:=${key}`)),
     spans: (endedAtMs?: ReadonlyMap<number, number>) => readKeySpans({ redis, prefix }, endedAtMs),
-    leftOvers: () => leftOvers(redis, prefix),
+    leftOvers: () => lotsLeft(redis, prefix),
   }
 }
 
 /** Whatever is left of lots and slots. */
-async function leftOvers(redis: Redis, prefix: string): Promise<string[]> {
+async function lotsLeft(redis: Redis, prefix: string): Promise<string[]> {
   const all = await redis.keys(`{${prefix}:keys}:*`)
   return all.filter((key) => /:(parked:.*|slots:.*|lots)$/.test(key))
 }

@@ -1,17 +1,9 @@
-import {
-  cancelRun,
-  keyLot,
-  keys,
-  LotTender,
-  type RunEnd,
-  type StartedRun,
-  sweepFailed,
-  takeSlot,
-} from '@jadwal/queue'
+import { randomUUID } from 'node:crypto'
+import { cancelRun, keyLot, keys, type RunEnd, sweepFailed } from '@jadwal/queue'
 import { systemClock } from '@jadwal/domain'
 import { eventually, startTestRedis, type TestRedis } from '@jadwal/testkit'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { openBench } from './run-bench.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { QUEUE, setupKeys, sorted } from './setup-keys.ts'
 
 let server: TestRedis
 beforeAll(async () => {
@@ -20,66 +12,9 @@ beforeAll(async () => {
 afterAll(async () => {
   await server[Symbol.asyncDispose]()
 })
+const setup = (options: { limit?: number } = {}) => setupKeys(server.url, options)
 
-const QUEUE = 'emails'
-const SUCCEEDED: RunEnd = { kind: 'succeeded' }
 const FAILED = { name: 'Error', message: 'no route' }
-
-/** Workers whose runs take a slot of the key in their payload, and go on until the test ends them. */
-function setup(options: { limit?: number } = {}) {
-  const bench = openBench(server.url)
-  const { prefix, redis } = bench
-  const deps = { redis, prefix, queue: QUEUE, onError: (error: Error) => bench.errors.push(error) }
-  const running = new Map<string, (end: RunEnd) => void>()
-  let limit = options.limit ?? 2
-  onTestFinished(async () => {
-    running.set = (_id, end) => (end(SUCCEEDED), running)
-    for (const end of running.values()) end(SUCCEEDED)
-    await bench[Symbol.asyncDispose]()
-  })
-  const execute = async (run: StartedRun): Promise<RunEnd> => {
-    run.mayHaveSlot = true
-    const lot = keyLot(run.job, (run.message.payload as { key: string }).key)
-    const taken = await takeSlot(deps, run, { lot, limit })
-    if (taken !== 'go') return { kind: taken }
-    return await new Promise((resolve) => void running.set(run.id, resolve))
-  }
-  const lot = (key: string) => keyLot('email.send', key)
-  return {
-    ...bench,
-    deps,
-    lot,
-    running,
-    setLimit: (next: number) => void (limit = next),
-    work: (more: { concurrency?: number; lockMs?: number } = {}) =>
-      bench.work(execute, { concurrency: 20, ...more }),
-    async addOf(key: string, count: number): Promise<string[]> {
-      const ids: string[] = []
-      while (ids.length < count) ids.push(await bench.add({ payload: { key } }))
-      return ids
-    },
-    end(id: string | undefined, end: RunEnd = SUCCEEDED): void {
-      running.get(id ?? '')?.(end)
-      running.delete(id ?? '')
-    },
-    runs: (ids: readonly (string | undefined)[]) =>
-      eventually(() => expect([...running.keys()].toSorted()).toEqual(ids.toSorted())),
-    parkedIds: (key: string) => redis.lrange(keys.parkedKey(prefix, QUEUE, lot(key)), 0, -1),
-    slots: async (key: string) =>
-      (await redis.smembers(keys.slotsKey(prefix, QUEUE, lot(key)))).toSorted(),
-    tend:
-      (of: number | 'none' | undefined = undefined) =>
-      async () => {
-        await redis.del(keys.lotsTendedKey(prefix, QUEUE))
-        const tender = new LotTender({ redis, prefix, queue: QUEUE, limitOf: () => of })
-        return await tender.tend()
-      },
-    leftOvers: async () => {
-      const all = await redis.keys(`{${prefix}:*`)
-      return all.filter((key) => /:(parked:.*|slots:.*|lots)$/.test(key))
-    },
-  }
-}
 
 test('so many runs of a key run at once, the others follow in the order in which they came', async () => {
   const { work, addOf, runs, end, parkedIds, slots, leftOvers, ends, calls, errors } = setup()
@@ -91,7 +26,7 @@ test('so many runs of a key run at once, the others follow in the order in which
   await runs([...ids.slice(0, 2), ...other])
   end(ids[1])
   await runs([ids[0], ids[2], ...other])
-  expect(await slots('acme')).toEqual([ids[0], ids[2]].toSorted())
+  expect(await slots('acme')).toEqual(sorted([ids[0], ids[2]]))
   for (const id of [ids[0], ids[2], other[0]]) end(id)
   await runs([ids[3], ids[4]])
   for (const id of ids) end(id)
@@ -133,7 +68,7 @@ test('a run whose worker died keeps its slot and needs no other', async () => {
   expect(calls.filter((call) => call.id === id).map((call) => call.attempt)).toEqual([1, 2])
   expect(await slots('acme')).toEqual([id])
   expect(await redis.hget(messageKey(second), 'ats')).toBe('0')
-  dead?.(SUCCEEDED)
+  dead?.({ kind: 'succeeded' })
 })
 
 test('cancels free slots of runs that wait, and a parked one is passed over', async () => {
@@ -217,53 +152,6 @@ test('a run whose key has changed since it got its slot goes by the new one', as
   expect(await redis.hkeys(keys.lotsKey(prefix, QUEUE))).toEqual([lot('new')])
 })
 
-test('slots of runs whose messages are gone are found, and what waits for them starts', async () => {
-  const { work, addOf, runs, end, redis, messageKey, parkedIds, tend, slots } = setup({
-    limit: 2,
-  })
-  const [first = '', second = '', third, fourth] = await addOf('acme', 4)
-  work()
-  await runs([first, second])
-  await eventually(async () => expect(await parkedIds('acme')).toEqual([third, fourth]))
-  for (const id of [first, second]) {
-    await redis.del(messageKey(id), `${messageKey(id)}:lock`)
-    end(id)
-  }
-  expect(await tend()()).toBe(2)
-  await runs([third, fourth])
-  expect(await slots('acme')).toEqual([third, fourth].toSorted())
-  expect(await tend()()).toBe(0)
-})
-
-test('a new version that raises or drops its limit lets parked runs start', async () => {
-  const { work, addOf, runs, end, setLimit, running, parkedIds, tend, leftOvers } = setup({
-    limit: 1,
-  })
-  const ids = await addOf('acme', 6)
-  work()
-  await runs(ids.slice(0, 1))
-  await eventually(async () => expect(await parkedIds('acme')).toHaveLength(5))
-  setLimit(2)
-  expect(await tend(2)()).toBe(1)
-  await runs(ids.slice(0, 2))
-  setLimit(1_000)
-  expect(await tend('none')()).toBe(4)
-  await runs(ids)
-  for (const id of ids) end(id)
-  await eventually(async () => expect(await leftOvers()).toEqual([]))
-  expect(running.size).toBe(0)
-})
-
-test('a lot in which only runs lie that have gone is forgotten', async () => {
-  const { redis, prefix, tend, leftOvers } = setup()
-  for (const lot of ['fuse:email.send', keyLot('email.send', 'acme')]) {
-    await redis.rpush(keys.parkedKey(prefix, QUEUE, lot), 'gone', 'gone too')
-    await redis.hset(keys.lotsKey(prefix, QUEUE), lot, lot.startsWith('fuse') ? '' : '2')
-  }
-  expect(await tend()()).toBe(0)
-  expect(await leftOvers()).toEqual([])
-})
-
 test('keys are told apart, however long they are, and secret ones are not kept', () => {
   expect(keyLot('a.b', 'x')).toBe('key:a.b:=x')
   const long = keyLot('a.b', 'x'.repeat(5_000))
@@ -271,4 +159,41 @@ test('keys are told apart, however long they are, and secret ones are not kept',
   expect(long).not.toBe(keyLot('a.b', 'x'.repeat(5_001)))
   expect(keyLot('a.b', long.slice('key:a.b:'.length))).not.toBe(long)
   expect(keyLot('a.b', 'hidden', true)).not.toContain('hidden')
+})
+
+test('a worker that dies when its outcome is written has freed its slot, and who finishes its run frees no other', async () => {
+  const { work, addOf, runs, end, redis, prefix, queue, slots, running } = setup({ limit: 1 })
+  const [first = '', second] = await addOf('acme', 2)
+  work()
+  await runs([first])
+  // BullMQ will not be able to complete it.
+  await redis.lrem(keys.bullKey(prefix, QUEUE, 'active'), 1, first)
+  end(first)
+  await runs([second])
+  await queue.pause()
+  await redis.rpush(keys.bullKey(prefix, QUEUE, 'wait'), first)
+  await queue.resume()
+  await eventually(async () => expect(await queue.getJob(first)).toBeUndefined())
+  expect(await slots('acme')).toEqual([second])
+  expect([...running.keys()]).toEqual([second])
+})
+
+test('parked runs of a schedule are unfinished until they have ended', async () => {
+  const { add, deps, work, runs, end, redis, prefix, parkedIds } = setup({ limit: 1 })
+  const schedule = { id: randomUUID(), name: 'nightly' }
+  const unfinished = keys.unfinishedKey(prefix, QUEUE, schedule.id)
+  const ids: string[] = []
+  while (ids.length < 3) ids.push(await add({ payload: { key: 'acme' }, schedule }))
+  const [first, second = '', third] = ids
+  await redis.sadd(unfinished, ...ids)
+  work()
+  await runs([first])
+  await eventually(async () => expect(await parkedIds('acme')).toEqual([second, third]))
+  expect(await redis.scard(unfinished)).toBe(3)
+  const at = { ...deps, nowIso: '2026-09-01T10:00:00Z' }
+  expect(await cancelRun(at, { queue: QUEUE, id: second }, 'superseded')).toBe('cancelled')
+  expect(await redis.scard(unfinished)).toBe(2)
+  end(first)
+  await runs([third])
+  expect(await redis.smembers(unfinished)).toEqual([third])
 })

@@ -11,7 +11,7 @@ export type TakeSlot = (
 ) => Promise<'go' | 'in-lot' | 'lost'>
 
 /** A job's key function returned something that is no key. It fails the attempt. */
-export class ConcurrencyKeyError extends TypeError {
+class ConcurrencyKeyError extends TypeError {
   override name = 'ConcurrencyKeyError'
   readonly code = 'CONCURRENCY_KEY'
 

@@ -180,7 +180,7 @@ test('a result that is no JSON does not fail the run', async () => {
 
 test('a worker is on the list while it lives, and serves health and metrics', async () => {
   await using bench = openBench(server.url)
-  const worker = await bench.work({ JADWAL_QUEUES: 'tests:3' })
+  const worker = await bench.work({ JADWAL_QUEUES: 'tests:3@50/s' })
   const id = await bench.add('ok')
   await bench.reached(id, 'succeeded')
   const alive = await eventually(async () => {
@@ -188,7 +188,11 @@ test('a worker is on the list while it lives, and serves health and metrics', as
     expect(workers).toHaveLength(1)
     return workers
   })
-  expect(alive[0]).toMatchObject({ state: 'running', queues: [{ name: 'tests', concurrency: 3 }] })
+  const rate = { max: 50, perMs: 1_000 }
+  expect(alive[0]).toMatchObject({
+    state: 'running',
+    queues: [{ name: 'tests', concurrency: 3, rate }],
+  })
   const page = async (path: string) => fetch(`http://127.0.0.1:${worker.port}${path}`)
   expect((await page('/readyz')).status).toBe(200)
   const metrics = await (await page('/metrics')).text()
