@@ -6,7 +6,7 @@ export function payloadHash(job: string, payload: unknown): string {
 }
 
 /** What JSON.stringify writes, with the keys of each object in one order. */
-export function canonicalJson(value: unknown): string {
+function canonicalJson(value: unknown): string {
   return JSON.stringify(value ?? null, (_key, each: unknown) =>
     each !== null && typeof each === 'object' && !Array.isArray(each)
       ? Object.fromEntries(Object.entries(each).toSorted(byKey))

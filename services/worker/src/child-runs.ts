@@ -17,6 +17,8 @@ export interface ChildRunsDeps {
   findJob: (name: string) => Promise<JobDescription | undefined>
   clock: Clock
   onError: (error: Error) => void
+  /** The largest payload of a child, in bytes as JSON; 512 KiB when left out. */
+  maxPayloadBytes?: number
 }
 
 /**
@@ -42,8 +44,8 @@ export class ChildRuns implements ChildOutlet {
   }
 
   async send({ job, payloads, options }: ChildBatch): Promise<string[]> {
-    const { url, prefix, clock, onError } = this.#deps
-    this.#producer ??= createProducer({ url, prefix, clock, onError })
+    const { url, prefix, clock, onError, maxPayloadBytes } = this.#deps
+    this.#producer ??= createProducer({ url, prefix, clock, onError, maxPayloadBytes })
     return await this.#producer.enqueueMany(job, payloads, options)
   }
 

@@ -1,5 +1,5 @@
 import { jobsEnv } from '@jadwal/jobs'
-import { redisUrlProblem } from '@jadwal/queue'
+import { MAX_PAYLOAD_BYTES, PAYLOAD_LIMITS, redisUrlProblem } from '@jadwal/queue'
 import { commonEnv, integerEnv, parseEnv, portEnv } from '@jadwal/runtime'
 import { z } from 'zod'
 import { childEnv } from './isolation/child-env.ts'
@@ -26,6 +26,9 @@ const Env = z.object({
       return z.NEVER
     }),
   JADWAL_LOCK_MS: integerEnv(1_000, 3_600_000).default(30_000),
+  JADWAL_MAX_PAYLOAD_BYTES: integerEnv(PAYLOAD_LIMITS.min, PAYLOAD_LIMITS.max).default(
+    MAX_PAYLOAD_BYTES,
+  ),
 })
 
 export function readConfig(env: NodeJS.ProcessEnv) {
@@ -40,6 +43,8 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     graceMs: parsed.JADWAL_GRACE_MS,
     /** A run whose worker was not heard of for this long is taken up by another. */
     lockMs: parsed.JADWAL_LOCK_MS,
+    /** Of the runs that handlers enqueue. */
+    maxPayloadBytes: parsed.JADWAL_MAX_PAYLOAD_BYTES,
     jobsModule: parsed.JADWAL_JOBS,
     /** Undefined: all queues of the catalogue. */
     queues: parsed.JADWAL_QUEUES,

@@ -85,6 +85,7 @@ export async function startWorker(
     jobs: allJobs,
     findJob: find,
     onError: logError,
+    maxPayloadBytes: config.maxPayloadBytes,
   })
   lifecycle.onClose('producer of children', () => children.close())
   const made = isolateJobs(jobs, { env: config.childEnv, log, clock, registry, lifecycle })
