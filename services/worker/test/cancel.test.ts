@@ -69,3 +69,36 @@ test('a run that was cancelled while it waited is never begun', async () => {
   await bench.reached(await bench.add('ok'), 'succeeded')
   expect(await bench.facts(id)).toMatchObject([{ state: 'cancelled', attempt: 0 }])
 })
+
+test('a run that waits for its retry ends at once, and its handler is not called again', async () => {
+  await using bench = openBench(server.url)
+  await bench.work()
+  const id = await bench.add('later')
+  await bench.reached(id, 'retrying')
+  expect(await cancel(bench, id)).toBe('cancelled')
+  expect(await bench.reached(id, 'cancelled')).toMatchObject({ attempt: 1, reason: 'cancelled' })
+  expect(await bench.queue.getJob(id)).toBeUndefined()
+})
+
+test('runs that are cancelled in the moment they are taken end once each, one way or the other', async () => {
+  await using bench = openBench(server.url)
+  await bench.work({ JADWAL_QUEUES: 'tests:20' })
+  const ids: string[] = []
+  for (let round = 0; round < 20; round += 1) {
+    const added = await Promise.all(Array.from({ length: 10 }, () => bench.add('ok')))
+    await Promise.all(added.map((id) => cancel(bench, id)))
+    ids.push(...added)
+  }
+  await eventually(
+    async () => {
+      for (const id of ids) {
+        const ends = (await bench.facts(id)).filter((fact) =>
+          ['succeeded', 'cancelled'].includes(String(fact['state'])),
+        )
+        expect(ends).toHaveLength(1)
+      }
+      expect(await bench.queue.getJobCounts()).toMatchObject({ active: 0, waiting: 0, delayed: 0 })
+    },
+    { timeoutMs: 20_000, everyMs: 500 },
+  )
+}, 60_000)
