@@ -2,7 +2,7 @@ import type { Clock } from '@jadwal/domain'
 import type { CancelReason, StartedRun } from '@jadwal/queue'
 import type { z } from 'zod'
 import { AbandonedError } from './abandoned-error.ts'
-import { checkEnqueueOptions } from './check-run.ts'
+import { asManyOptions } from './check-run.ts'
 import type { EnqueueManyOptions, EnqueueOptions } from './enqueue-options.ts'
 import type { JobContext, JobLog, NamedJob, TypedJob } from './job-context.ts'
 import { AttemptEndedError, TimeoutError } from './job-errors.ts'
@@ -143,11 +143,7 @@ export class Attempt<Run extends AttemptRun = StartedRun> implements JobContext 
     payload: unknown,
     options: EnqueueOptions = {},
   ): Promise<string> {
-    checkEnqueueOptions(job, options)
-    const { id: own, idempotencyKey: key, ...rest } = options
-    const ids = own === undefined ? {} : { ids: [own] }
-    const keys = key === undefined ? {} : { idempotencyKeys: [key] }
-    const [id] = await this.enqueueMany(job, [payload], { ...rest, ...ids, ...keys })
+    const [id] = await this.enqueueMany(job, [payload], asManyOptions(job, options))
     if (id === undefined) throw new Error('one payload in, no id out')
     return id
   }

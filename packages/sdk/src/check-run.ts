@@ -38,7 +38,18 @@ export function checkEnqueueOptions(
   return options
 }
 
-/** Likewise for many runs: what is given for each must be given for each of them. */
+/** The options of one run as those of many. Throws an `InvalidRunError` that names each wrong one. */
+export function asManyOptions(job: { name: string }, options: EnqueueOptions): EnqueueManyOptions {
+  checkEnqueueOptions(job, options)
+  const { id, idempotencyKey: key, ...rest } = options
+  return {
+    ...rest,
+    ...(id === undefined ? {} : { ids: [id] }),
+    ...(key === undefined ? {} : { idempotencyKeys: [key] }),
+  }
+}
+
+/** The options of many runs, which are right: what is given for each must be given for each of them. */
 export function checkEnqueueManyOptions(
   job: { name: string },
   options: EnqueueManyOptions,

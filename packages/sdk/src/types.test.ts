@@ -34,14 +34,18 @@ const job = defineJob({
   },
 })
 
+type Sent = Sendable<z.input<typeof payload>>
+const send = (client: Client, given: Sent) => client.enqueue(job, given)
+const byJob = (ctx: JobContext) => ctx.enqueueMany(job, [{ to: 'ops', at: '2026-01-01' }])
+const byName = (ctx: JobContext) => ctx.enqueue({ name: 'mail.send' }, { any: ['thing'] })
+const made = () => runJob(job, { to: { secret: 'OPS' }, at: '2026-01-01' })
+
 test('a job is typed by its schema', () => {
   expectTypeOf(job).toEqualTypeOf<Job<typeof payload>>()
   expect(job.name).toBe('mail.send')
 })
 
 test('what is sent is what the schema takes, with a secret wherever a text may be', () => {
-  type Sent = Sendable<z.input<typeof payload>>
-  const send = (client: Client, given: Sent) => client.enqueue(job, given)
   expectTypeOf<Sent['to']>().toEqualTypeOf<string | SecretRef>()
   expectTypeOf<Sent['copies']>().toEqualTypeOf<number | undefined>()
   expectTypeOf<Sent['at']>().toEqualTypeOf<string | SecretRef>()
@@ -51,13 +55,10 @@ test('what is sent is what the schema takes, with a secret wherever a text may b
 })
 
 test('a child is typed by its job, or by nothing where only its name is known', () => {
-  const byJob = (ctx: JobContext) => ctx.enqueueMany(job, [{ to: 'ops', at: '2026-01-01' }])
-  const byName = (ctx: JobContext) => ctx.enqueue({ name: 'mail.send' }, { any: ['thing'] })
   expectTypeOf(byJob).returns.resolves.toEqualTypeOf<string[]>()
   expectTypeOf(byName).returns.resolves.toEqualTypeOf<string>()
 })
 
 test('the test kit takes what a client takes', () => {
-  const made = () => runJob(job, { to: { secret: 'OPS' }, at: '2026-01-01' })
   expectTypeOf(made).returns.resolves.toEqualTypeOf<RunJobResult>()
 })

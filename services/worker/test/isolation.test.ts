@@ -82,7 +82,7 @@ test.each(BOTH)('a handler in a %s enqueues runs that have its run as parent', a
     {
       job: { name: 'typed', queue: 'others' },
       payloads: [{ n: 1 }],
-      options: { ...options, delayMs: 5, runAt: new Date(0) },
+      options: { ...options, delayMs: 5, runAt: new Date(0), idempotencyKeys: ['once'] },
     },
     { job: { name: 'named', queue: 'queue-of-named' }, payloads: [{ a: 1 }, { a: 2 }], options },
   ])

@@ -1,9 +1,9 @@
-import type { EnqueueOptions, JobContext, NamedJob } from '@jadwal/sdk'
+import type { EnqueueManyOptions, JobContext, NamedJob } from '@jadwal/sdk'
 import type { Child } from './child.ts'
 import type { CallOfChild, LogOfChild } from './messages.ts'
 import { receivedError, sentThrown } from './sent-error.ts'
 
-type EnqueueArgs = [job: NamedJob, payloads: readonly unknown[], options: EnqueueOptions]
+type EnqueueArgs = [job: NamedJob, payloads: readonly unknown[], options: EnqueueManyOptions]
 
 /** Does what a handler in a child asks of its context, and answers. Never rejects. */
 export async function answer(child: Child, ctx: JobContext, asked: CallOfChild): Promise<void> {

@@ -1,12 +1,13 @@
 import {
   AttemptEndedError,
+  type EnqueueManyOptions,
   type EnqueueOptions,
   type JobContext,
   type JobLog,
   type NamedJob,
   type TypedJob,
 } from '@jadwal/sdk'
-import { checkRunPayload } from '@jadwal/sdk/attempts'
+import { asManyOptions, checkRunPayload } from '@jadwal/sdk/attempts'
 import type { z } from 'zod'
 import type { ChildCalls } from './child-calls.ts'
 import type { ChildLink } from './child-link.ts'
@@ -57,9 +58,9 @@ export class ChildContext implements JobContext {
   async enqueue(
     job: TypedJob<z.ZodType> | NamedJob,
     payload: unknown,
-    options?: EnqueueOptions,
+    options: EnqueueOptions = {},
   ): Promise<string> {
-    const [id] = await this.enqueueMany(job, [payload], options)
+    const [id] = await this.enqueueMany(job, [payload], asManyOptions(job, options))
     if (id === undefined) throw new Error('one payload in, no id out')
     return id
   }
@@ -68,7 +69,7 @@ export class ChildContext implements JobContext {
   async enqueueMany(
     { name, queue, payload: schema }: TypedJob<z.ZodType> | NamedJob,
     payloads: readonly unknown[],
-    options: EnqueueOptions = {},
+    options: EnqueueManyOptions = {},
   ): Promise<string[]> {
     if (this.#ended) throw new AttemptEndedError(this.runId, this.attempt)
     if (schema)
