@@ -117,7 +117,7 @@ test('a leader killed in the middle of a redrive of 2,000: each letter has exact
   await t.start('worker').ready
   await t.allAre('succeeded', redriven(ids))
   expect(await t.redis.llen(`${t.prefix}:executions`)).toBe(4_000)
-})
+}, 300_000)
 
 test('Postgres away while runs die and are redriven, and Redis killed with the end of its log lost: nothing is lost between them', async () => {
   const postgres = await startTestPostgres()
@@ -163,4 +163,4 @@ test('Postgres away while runs die and are redriven, and Redis killed with the e
     expect(settled).toHaveLength(ids.length)
   }, IN_TIME)
   expect((await t.timesExecuted(redriven(ids))).every((times) => times >= 1)).toBe(true)
-})
+}, 300_000)
