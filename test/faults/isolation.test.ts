@@ -1,12 +1,17 @@
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { eventually } from '@jadwal/testkit'
-import { expect, test } from 'vitest'
+import { join } from 'node:path'
+import { eventually, makeTempFolder, removeTempFolder } from '@jadwal/testkit'
+import { expect, onTestFinished, test } from 'vitest'
 import { JOBS, LOCK_MS, setupSystem } from '../support/system.ts'
 
 const BOTH = ['thread', 'process'] as const
 const BURN_MS = 3 * LOCK_MS
 
-function job(what: 'burn' | 'crash' | 'eat' | 'late' | 'loop', isolate: (typeof BOTH)[number]) {
+function job(
+  what: 'burn' | 'crash' | 'eat' | 'late' | 'loop' | 'stuck',
+  isolate: (typeof BOTH)[number],
+) {
   return { name: `isolated.${what}.${isolate}`, queue: 'isolated' }
 }
 
@@ -126,3 +131,23 @@ test('SIGTERM puts back what loops in a child, and leaves no child behind', asyn
   const attempts = await database.db.selectFrom('attempts').select('state').execute()
   expect(attempts).toEqual([{ state: 'drained' }, { state: 'drained' }])
 })
+
+test.each([
+  ['thread', -1],
+  ['process', 0],
+] as const)(
+  'a %s that is stuck in a system call keeps no worker from ending',
+  async (isolate, code) => {
+    const system = await setupSystem()
+    const folder = makeTempFolder('stuck')
+    onTestFinished(() => removeTempFolder(folder))
+    const pipe = join(folder, 'pipe')
+    execFileSync('mkfifo', [pipe])
+    const worker = system.start('worker', { JADWAL_GRACE_MS: '500' })
+    await worker.ready
+    await system.producer.enqueue(job('stuck', isolate), { pipe })
+    await eventually(async () => expect(await system.executions()).toHaveLength(1))
+    // Node waits for the end of its threads when it exits: the worker has to kill itself.
+    expect(await worker.stop()).toBe(code)
+  },
+)

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { defineJob, type Isolation, type JobContext } from '@jadwal/sdk'
 import { z } from 'zod'
 
@@ -40,6 +41,15 @@ export function isolatedJobs(note: Note) {
         await note(ctx)
         const eaten: object[] = []
         for (;;) eaten.push({ at: eaten.length, text: `number ${eaten.length}` })
+      },
+    }),
+    /** Stays in a system call until somebody opens the other end of the pipe. */
+    defineJob({
+      ...named('stuck', isolate),
+      payload: z.object({ pipe: z.string() }),
+      async handler({ pipe }, ctx) {
+        await note(ctx)
+        return readFileSync(pipe, 'utf8')
       },
     }),
     endless('loop', { isolate, note, timeoutMs: 60_000 }),
