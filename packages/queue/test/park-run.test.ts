@@ -186,7 +186,7 @@ test('the lock of a run is renewed that comes back to the worker that only just 
   expect(bench.ends.every((end) => end.counted)).toBe(true)
   await worker.close()
   expect(await redis.llen(keys.bullKey(bench.prefix, QUEUE, 'active'))).toBe(0)
-})
+}, 60_000)
 
 /** A run whose first attempt was lost. */
 async function addRescued(bench: ReturnType<typeof setup>): Promise<string> {
