@@ -24,6 +24,8 @@ const batch = (runs: unknown): Promise<Answer> =>
   })
 const waiting = (queue: string): Promise<number> =>
   api.redis.llen(keys.bullKey(api.prefix, queue, 'wait'))
+const postOf = (length: number): Promise<Answer> =>
+  api.post({ job: 'anything', payload: 'x'.repeat(length) })
 const ownId = (): string => newRunId(Date.now(), randomBytes(10))
 
 describe('POST /api/v1/runs', () => {
@@ -58,13 +60,15 @@ describe('POST /api/v1/runs', () => {
     expect((await api.post({ ...OTHER, id })).body.errors[0].field).toBe('id')
     const old = await api.post({ ...RUN, id: `01900000${id.slice(8)}` })
     expect(old.status).toBe(400)
-    expect(old.body.errors[0]).toMatchObject({ field: 'id', message: expect.stringContaining('at most a day old') })
+    expect(old.body.errors[0]).toMatchObject({
+      field: 'id',
+      message: expect.stringContaining('at most a day old'),
+    })
   })
 
   test('a payload may be as large as the environment says, and no larger', async () => {
-    const post = (length: number) => api.post({ job: 'anything', payload: 'x'.repeat(length) })
-    expect((await post(1_900_000)).status).toBe(202)
-    const refused = await post(2_000_000)
+    expect((await postOf(1_900_000)).status).toBe(202)
+    const refused = await postOf(2_000_000)
     expect(refused.status).toBe(413)
     expect(refused.body.detail).toBe(
       'payload has 2000002 bytes, at most 2000000 are allowed: send a reference to what is large, or raise JADWAL_MAX_PAYLOAD_BYTES of the api',
@@ -124,17 +128,15 @@ describe('POST /api/v1/runs/batch', () => {
       'idempotency-conflict',
       '.idempotencyKey',
     ],
-  ])(
-    'of a batch with %s none goes in, and its place is named',
-    async (_what, wrong, status, kind, field) => {
-      await api.post({ ...RUN, idempotencyKey: 'taken' })
-      const before = await waiting('emails')
-      const refused = await batch([...Array.from({ length: 17 }, () => RUN), wrong, RUN])
-      expect(refused.body).toMatchObject({ status, type: `urn:jadwal:problem:${kind}` })
-      expect(refused.body.errors[0].field).toBe(`runs[17]${field}`)
-      expect(await waiting('emails')).toBe(before)
-    },
-  )
+  ])('of a batch with %s none goes in, and its place is named', async (_what, wrong, ...told) => {
+    const [status, kind, field] = told
+    await api.post({ ...RUN, idempotencyKey: 'taken' })
+    const before = await waiting('emails')
+    const refused = await batch([...Array.from({ length: 17 }, () => RUN), wrong, RUN])
+    expect(refused.body).toMatchObject({ status, type: `urn:jadwal:problem:${kind}` })
+    expect(refused.body.errors[0].field).toBe(`runs[17]${field}`)
+    expect(await waiting('emails')).toBe(before)
+  })
 
   test('of very many mistakes the first are named', async () => {
     const refused = await batch(Array.from({ length: 50 }, () => ({ job: 5 })))

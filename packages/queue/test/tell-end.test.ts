@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto'
+import { newRunId, revision, type RunFact, systemClock } from '@jadwal/domain'
+import { keys } from '@jadwal/queue'
+import { eventually } from '@jadwal/testkit'
+import { expect, inject, onTestFinished, test } from 'vitest'
+import { endLostRun, registerQueues, RunFollower, sweepFailed } from '../src/index.ts'
+import { openBench } from './run-bench.ts'
+
+const QUEUE = 'emails'
+
+async function setup() {
+  const url = inject('redisUrl')
+  const bench = openBench(url)
+  await registerQueues(bench.redis, bench.prefix, [QUEUE])
+  const follower = new RunFollower({ url, prefix: bench.prefix, onError: () => {} })
+  onTestFinished(async () => {
+    follower.close()
+    await bench[Symbol.asyncDispose]()
+  })
+  return { bench, follower }
+}
+
+test('who follows a run is told that it was lost', async () => {
+  const { bench, follower } = await setup()
+  const { redis, prefix } = bench
+  const id = await bench.add()
+  const run = follower.follow(id)
+  expect(await follower.look(run)).toEqual({ state: 'unfinished' })
+  await redis.del(bench.messageKey(id))
+  const told = follower.changed(run, AbortSignal.timeout(30_000))
+  const fact: RunFact = {
+    kind: 'run',
+    id,
+    revision: revision(1, 'dead'),
+    state: 'dead',
+    reason: 'lost',
+    job: 'email.send',
+    queue: QUEUE,
+    payload: {},
+    enqueued_at: systemClock.now().toISOString(),
+    attempt: 1,
+  }
+  const lost = { id, queue: QUEUE, fact: JSON.stringify(fact), leaves: '', letter: ['name', 'x'] }
+  expect(await endLostRun(redis, prefix, lost)).toBe(true)
+  await told
+  expect(await follower.look(run)).toEqual({ state: 'ended', fact })
+})
+
+test('who follows a run is told that BullMQ gave it up', async () => {
+  const { bench, follower } = await setup()
+  const { redis, prefix } = bench
+  const id = await bench.add()
+  const run = follower.follow(id)
+  await follower.look(run)
+  await redis.lrem(keys.bullKey(prefix, QUEUE, 'wait'), 0, id)
+  await redis.zadd(bench.failedKey, 1, id)
+  await sweepFailed({ redis, prefix, queue: QUEUE, clock: systemClock })
+  const look = await eventually(async () => {
+    const seen = await follower.look(run)
+    expect(seen.state).toBe('ended')
+    return seen
+  })
+  expect(look).toMatchObject({ fact: { id, state: 'dead', reason: 'exhausted' } })
+})
+
+test('the end of a run that nobody follows is kept nowhere beside the outbox', async () => {
+  const { bench } = await setup()
+  const { redis, prefix } = bench
+  const id = await bench.add()
+  bench.work(() => ({ kind: 'succeeded' }))
+  await eventually(async () => expect(await redis.exists(bench.messageKey(id))).toBe(0))
+  expect(
+    await redis.exists(keys.endedKey(prefix, QUEUE, id), keys.followedKey(prefix, QUEUE)),
+  ).toBe(0)
+})
+
+test('a run that nobody knows is gone', async () => {
+  const { follower } = await setup()
+  const run = follower.follow(newRunId(Date.now(), randomBytes(10)))
+  expect(await follower.look(run)).toEqual({ state: 'gone' })
+})
