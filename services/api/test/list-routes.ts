@@ -12,6 +12,7 @@ interface Layer {
 export function listRoutes(): string[] {
   const deps: Partial<ApiDeps> = {
     clock: systemClock,
+    maxPayloadBytes: 1_024,
     log: createLogger('api', 'silent'),
     ready: () => Promise.resolve([]),
     board: (_req, _res, next) => next(),
