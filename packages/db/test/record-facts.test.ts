@@ -72,41 +72,6 @@ test('recording a fact again changes nothing and counts nothing', async () => {
   })
 })
 
-test('what an attempt logged is kept with it, also of a quick first one and of one that goes on', async () => {
-  const quick = runId()
-  const retried = runId(new Date(after(1)))
-  const said = (message: string) => [{ at: after(0.1), level: 'warn' as const, message }]
-  const times = { started_at: after(0), attempt_finished_at: after(0.2) }
-  const facts = lines(
-    runFact({ id: quick, ...times, attempt_state: 'succeeded', log: said('quick') }),
-    runFact({
-      id: retried,
-      ...times,
-      state: 'retrying',
-      attempt_state: 'failed',
-      log: said('first try'),
-    }),
-    runFact({ id: retried, ...times, attempt: 2, state: 'running', attempt_state: 'running' }),
-    runFact({
-      id: retried,
-      ...times,
-      attempt: 2,
-      state: 'queued',
-      reason: 'drained',
-      attempt_state: 'drained',
-      log: said('second try'),
-    }),
-  )
-  await recordFacts(database.db, facts.toReversed())
-  expect(await view(quick)).toMatchObject({ attempts: [{ attempt: 1, log: said('quick') }] })
-  expect(await view(retried)).toMatchObject({
-    attempts: [
-      { state: 'failed', log: said('first try') },
-      { state: 'drained', log: said('second try') },
-    ],
-  })
-})
-
 test('nothing to record is no error', async () => {
   expect(await recordFacts(database.db, [])).toEqual({ runs: 0, attempts: 0, terms: 0, letters: 0 })
 })

@@ -79,8 +79,11 @@ test('no wait is longer than its policy states, nor shorter than its jitter allo
   )
 })
 
+function refused(backoff: unknown): unknown {
+  return Backoff.safeParse(backoff).error?.issues[0]?.path
+}
+
 test('a list without waits, and fields of another kind of backoff, are refused', () => {
-  const refused = (backoff: unknown) => Backoff.safeParse(backoff).error?.issues[0]?.path
   expect(refused({ type: 'list', delaysMs: [], jitter: 0 })).toEqual(['delaysMs'])
   expect(refused({ type: 'list', delaysMs: [1, -1], jitter: 0 })).toEqual(['delaysMs', 1])
   expect(refused({ type: 'fixed', delayMs: 1, delaysMs: [1], jitter: 0 })).toEqual([])

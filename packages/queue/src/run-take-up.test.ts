@@ -73,9 +73,11 @@ test('to park is no outcome, to be drained is one', () => {
   expect(takeUp({ attempt: 11, failures: 0 }, drained)).toMatchObject({ kind: 'run', lost: [10] })
 })
 
+function of(attempt: number, stored?: StoredOutcome): unknown {
+  return takeUpBy({ attempt, failures: 0 }, stored, 'dead-letter')
+}
+
 test('of a job that is not to be made again, the first lost attempt ends the run, and no other end does', () => {
-  const of = (attempt: number, stored?: StoredOutcome) =>
-    takeUpBy({ attempt, failures: 0 }, stored, 'dead-letter')
   expect(of(2)).toEqual({ kind: 'dead', lost: [1], lostBefore: 0 })
   expect(of(3, { kind: 'drained', attempt: 2 })).toMatchObject({ kind: 'run', lost: [] })
   expect(of(4, { kind: 'drained', attempt: 2 })).toMatchObject({ kind: 'dead', lost: [3] })

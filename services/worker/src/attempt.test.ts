@@ -125,7 +125,6 @@ test('a worker that stops does not wait out the grace that an earlier interrupti
 })
 
 test('an abandoned handler is counted until it ends', async () => {
-  const clock = new FakeClock()
   const attempts = new AttemptsInHand(clock, log, children)
   const { job, ends } = openJob()
   const made = attempts.make(runOf('r1'), job, { payload: {}, mask: undefined })

@@ -19,6 +19,7 @@ export function attemptEnded(
   switch (end.kind) {
     case 'succeeded':
     case 'parked':
+    case 'in-lot':
     case 'lost':
       return
     case 'dead':

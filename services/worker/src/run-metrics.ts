@@ -104,6 +104,7 @@ export class RunMetrics {
         this.#attempts.lost.inc()
         return
       case 'parked':
+      case 'in-lot':
     }
   }
 
