@@ -18,8 +18,8 @@ async function bundle(entry, outfile) {
     plugins: [
       {
         name: 'registry-packages-stay-outside',
-        setup({ onResolve }) {
-          onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
+        setup(bundling) {
+          bundling.onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
             kind === 'entry-point' || path.startsWith('@jadwal/')
               ? undefined
               : { path, external: true },
