@@ -11,7 +11,7 @@ const PARTITIONED = [
 ] as const
 type Partitioned = (typeof PARTITIONED)[number]
 
-/** Unfinished runs, and bytes of their payloads, that one transaction moves while it keeps all others out. */
+/** Runs that live on, and bytes of their payloads, that one transaction moves while it keeps all others out. */
 const MOST_MOVED = 10_000
 const MOST_MOVED_BYTES = 64 * 1024 * 1024
 
@@ -38,9 +38,10 @@ export async function ensurePartitions(
 
 /**
  * Drops the days that ended more than `retentionDays` before `now`. Their runs that are not finished,
- * or that were redriven and finished later than that, live on in the default partition, with their attempts; what finished there longer ago than
- * `retentionDays` is deleted. A day with too many unfinished runs to be moved at one go stays whole
- * until they are fewer. Returns the names of what it dropped.
+ * and those made by a redrive that finished later than that, live on in the default partition, with
+ * their attempts; what finished there longer ago than `retentionDays` is deleted. A day with too many
+ * runs that live on to be moved at one go stays whole until they are fewer. Returns the names of what
+ * it dropped.
  */
 export async function dropPartitions(
   db: Kysely<Database>,
@@ -103,8 +104,11 @@ async function detach(
   return day
 }
 
-/** The id of a redriven run has the time of the dead one, maybe long before its own end. */
-function livesOn(borderMs: number): RawBuilder<unknown> {
+/**
+ * The id of a run made by a redrive has the time of the dead run, maybe long before its own end. Served
+ * by runs_unfinished_idx and runs_redrive_idx: nobody can read or write runs while a day is moved.
+ */
+export function livesOn(borderMs: number): RawBuilder<unknown> {
   return sql`(finished_at IS NULL OR (redrive_of IS NOT NULL AND finished_at >= ${new Date(borderMs)}))`
 }
 
@@ -116,7 +120,7 @@ async function isTooMuchToMove(
   const { rows } = await sql<{ count: number; bytes: number }>`
     SELECT count(*) AS count, coalesce(sum(pg_column_size(payload)), 0)::bigint AS bytes
     FROM (SELECT payload FROM ${sql.table(runs)} WHERE ${livesOn(borderMs)}
-      LIMIT ${MOST_MOVED + 1}) AS unfinished`.execute(tx)
+      LIMIT ${MOST_MOVED + 1}) AS living`.execute(tx)
   const { count = 0, bytes = 0 } = rows[0] ?? {}
   return count > MOST_MOVED || bytes > MOST_MOVED_BYTES
 }

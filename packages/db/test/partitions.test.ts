@@ -3,6 +3,7 @@ import { createTestDatabase } from '@jadwal/testkit'
 import { sql } from 'kysely'
 import { expect, inject, test } from 'vitest'
 import { dropPartitions, ensurePartitions, findRun, recordFacts } from '../src/index.ts'
+import { livesOn } from '../src/partitions.ts'
 import { attemptFact, lines, NOON, runFact, runId } from './facts.ts'
 
 const days = (count: number) => new Date(NOON.getTime() + count * DAY)
@@ -154,4 +155,19 @@ test('recording goes on while days are dropped', async () => {
   const { rows } = await sql<{ state: string; count: number }>`
     SELECT state, count(*) FROM jadwal.runs GROUP BY state`.execute(db)
   expect(rows).toEqual([{ state: 'retrying', count: 60 }])
+})
+
+test('the runs of a day that live on are found without reading the others', async () => {
+  await using database = await createTestDatabase(inject('postgresUrl'))
+  const { db } = database
+  await ensurePartitions(db, { now: NOON, daysAhead: 0 })
+  const facts = Array.from({ length: 3_000 }, () => runFact({ id: runId() }))
+  const again = runFact({ redrive_of: runId(), finished_at: days(20).toISOString() })
+  await recordFacts(db, lines(...facts, again, runFact({ state: 'queued' })))
+  await sql`ANALYZE ${sql.table('runs_20260901')}`.execute(db)
+  const { rows } = await sql<{ 'QUERY PLAN': string }>`
+    EXPLAIN SELECT * FROM ${sql.table('runs_20260901')}
+    WHERE ${livesOn(days(10).getTime())}`.execute(db)
+  const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
+  expect(plan).not.toContain('Seq Scan')
 })

@@ -11,6 +11,7 @@ import { indexChildren } from './20261130T1710Z-index-children.ts'
 import { settleDeadLetters } from './20261130T1800Z-settle-dead-letters.ts'
 import { indexDeadRuns } from './20261130T1810Z-index-dead-runs.ts'
 import { indexFingerprints } from './20261130T1820Z-index-fingerprints.ts'
+import { indexRedrivesRuns } from './20261130T1830Z-index-redrives-runs.ts'
 
 /**
  * One line a migration, oldest first, each in a transaction of its own: what locks a large table is not
@@ -29,4 +30,5 @@ export const migrations: Record<string, Migration> = {
   '20261130T1800Z-settle-dead-letters': settleDeadLetters,
   '20261130T1810Z-index-dead-runs': indexDeadRuns,
   '20261130T1820Z-index-fingerprints': indexFingerprints,
+  '20261130T1830Z-index-redrives-runs': indexRedrivesRuns,
 }
