@@ -48,6 +48,7 @@ export {
 } from './load-groups.ts'
 export { type LoadPeak, loadPeaks } from './load-peaks.ts'
 export { localTime } from './local-time.ts'
+export { delayProblem, runAtProblem } from './longest-delay.ts'
 export { RunMessage } from './message.ts'
 export { CalendarName, JobName, QueueName, ScheduleName, TICKS_QUEUE } from './names.ts'
 export { nextFiring } from './next-firing.ts'

@@ -1,4 +1,11 @@
-import { newRunId, type RunFact, type RunId, type RunMessage, revision } from '@jadwal/domain'
+import {
+  delayProblem,
+  newRunId,
+  type RunFact,
+  type RunId,
+  type RunMessage,
+  revision,
+} from '@jadwal/domain'
 import type { JobsOptions } from 'bullmq'
 import { payloadHash } from './canonical-json.ts'
 import { payloadBytes } from './payload-limit.ts'
@@ -8,8 +15,9 @@ import { runMessageOptions } from './run-message.ts'
 
 /** What may be said of a run beside its job and payload. */
 export interface EnqueueOptions {
+  /** 5 years at most. */
   delayMs?: number
-  /** An instant; goes before `delayMs`. */
+  /** An instant, within 5 years; goes before `delayMs`. */
   runAt?: Date
   /** 0 (first, default) … 1000. */
   priority?: number
@@ -65,13 +73,15 @@ export interface DraftRules {
   maxPayloadBytes: number
 }
 
-/** Throws `PayloadTooLargeError`. `index` is the run's place among many. */
+/** Throws `PayloadTooLargeError`, or a `RangeError` when the run is due too late. `index` is the run's place among many. */
 export function draftRun(request: RunRequest, rules: DraftRules, index?: number): RunDraft {
   const { nowMs, maxPayloadBytes } = rules
   const { job, payload, options = {} } = request
   const { attempts, timeoutMs, labels, priority = 0, runAt, parentId, idempotencyKey } = options
   const bytes = payloadBytes(payload, maxPayloadBytes, index)
   const delayMs = Math.max(0, runAt ? runAt.getTime() - nowMs : (options.delayMs ?? 0))
+  const tooLate = delayProblem(delayMs)
+  if (tooLate !== undefined) throw new RangeError(`delay (${delayMs} ms): ${tooLate}`)
   const message: RunMessage = {
     v: 1,
     payload,

@@ -29,10 +29,10 @@ export async function sendPlain(
   outbox: { redis: Redis; prefix: string },
   batch: readonly RunDraft[],
 ): Promise<void> {
+  const facts = batch.flatMap((draft) => delayedFact(draft) ?? [])
   await add(queue, batch)
   // The message comes first: a run without a row is found when it runs, a row without a run would wait
   // for ever.
-  const facts = batch.flatMap((draft) => delayedFact(draft) ?? [])
   if (facts.length > 0)
     await outbox.redis.xadd(outboxKey(outbox.prefix, queue.name), '*', 'facts', facts.join('\n'))
 }

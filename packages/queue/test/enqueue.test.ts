@@ -68,6 +68,17 @@ test('a delayed run waits, and has a fact from the start that Postgres can take'
   expect(fact).toMatchObject({ id, state: 'queued', attempt: 0, run_at: runAt.toISOString() })
 })
 
+test.each([
+  ['1e16 ms', { delayMs: 1e16 }],
+  ['no number', { delayMs: Number.NaN }],
+  ['an instant that would read as held', { runAt: new Date('2039-10-01T00:00:00Z') }],
+])('a delay of %s is refused, and nothing is sent', async (_case, options) => {
+  const { producer, redis, bull } = setup()
+  await expect(producer.enqueue(JOB, {}, options)).rejects.toThrow(/^delay .*\(5 years\)$/)
+  await expect(producer.enqueueMany(JOB, [{}, {}], options)).rejects.toThrow(RangeError)
+  expect(await redis.exists(bull('wait'), bull('delayed'), bull('id'))).toBe(0)
+})
+
 test('a payload that is too large is refused with both sizes', async () => {
   const { producer, redis, bull } = setup()
   const large = 'x'.repeat(600 * 1024)

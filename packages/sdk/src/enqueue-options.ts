@@ -1,11 +1,11 @@
-import { type SecretRef, systemClock } from '@jadwal/domain'
+import { delayProblem, runAtProblem, type SecretRef, systemClock } from '@jadwal/domain'
 import { clientIdProblem } from '@jadwal/queue'
 import { z } from 'zod'
 
 export interface EnqueueOptions {
-  /** Waits this long, in ms, before the run is due. */
+  /** Waits this long, in ms, before the run is due; 5 years at most. */
   delayMs?: number
-  /** The instant from which the run is due; goes before `delayMs`. */
+  /** The instant from which the run is due, within 5 years; goes before `delayMs`. */
   runAt?: Date
   /** 0 (first, the default) to 1000. */
   priority?: number
@@ -27,9 +27,21 @@ export interface EnqueueManyOptions extends Omit<EnqueueOptions, 'id' | 'idempot
   idempotencyKeys?: readonly string[]
 }
 
+/** A check of zod that has the words of `problemOf`. */
+function without<T>(problemOf: (value: T) => string | undefined) {
+  return (value: T, ctx: z.RefinementCtx): void => {
+    const message = problemOf(value)
+    if (message !== undefined) ctx.addIssue({ code: 'custom', message })
+  }
+}
+
+const nowMs = (): number => systemClock.now().getTime()
 const Common = z.strictObject({
-  delayMs: z.number().min(0).optional(),
-  runAt: z.date().optional(),
+  delayMs: z.number().min(0).superRefine(without(delayProblem)).optional(),
+  runAt: z
+    .date()
+    .superRefine(without((runAt) => runAtProblem(runAt.getTime(), nowMs())))
+    .optional(),
   priority: z.int().min(0).max(1_000).optional(),
   attempts: z.int().min(1).max(1_000).optional(),
   follow: z.boolean().optional(),
@@ -38,10 +50,7 @@ const IdempotencyKey = z.string().min(1).max(200)
 const OwnId = z
   .uuidv7('must be a UUIDv7: make one with newRunId()')
   .lowercase('must be in lower case')
-  .superRefine((id, ctx) => {
-    const problem = clientIdProblem(id, systemClock.now().getTime())
-    if (problem !== undefined) ctx.addIssue({ code: 'custom', message: problem })
-  })
+  .superRefine(without((id) => clientIdProblem(id, nowMs())))
 
 export const EnqueueOptionsShape = Common.extend({
   id: OwnId.optional(),

@@ -20,5 +20,9 @@ function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
 }
 
 function isPlain(value: unknown): boolean {
-  return value === null || ['string', 'number', 'boolean'].includes(typeof value)
+  return (
+    value === null ||
+    value instanceof Date ||
+    ['string', 'number', 'boolean'].includes(typeof value)
+  )
 }

@@ -192,6 +192,7 @@ test.each([
     (ctx: JobContext) => ctx.enqueue(shrink, { url: 'https://a.de', width: 1 }, { priority: -1 }),
     /priority \(-1\)/,
   ],
+  ['delay', (ctx: JobContext) => ctx.enqueue({ name: 'x' }, {}, { delayMs: 1e16 }), /5 years/],
   ['name', (ctx: JobContext) => ctx.enqueue({ name: 'Mail' }, {}), /name \("Mail"\): must match/],
   ['job', (ctx: JobContext) => ctx.enqueue({ name: 'mail' }, {}), /job \("mail"\): no worker/],
   ['count', (ctx: JobContext) => ctx.enqueueMany(shrink, [], { ids: ['a'] }), /ids/],

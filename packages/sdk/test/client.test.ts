@@ -2,7 +2,7 @@ import { keys, openRedis, workerConnection } from '@jadwal/queue'
 import { startTestRedis } from '@jadwal/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
-import { createClient, defineJob, newRunId } from '../src/index.ts'
+import { createClient, defineJob, type EnqueueOptions, newRunId } from '../src/index.ts'
 
 const sendEmail = defineJob({
   name: 'email.send',
@@ -28,6 +28,7 @@ async function setup() {
     server,
     client,
     waiting: () => redis.llen(key('wait')),
+    delayed: () => redis.zcard(key('delayed')),
     async message(id: string): Promise<Record<string, string | undefined>> {
       return await redis.hgetall(key(id))
     },
@@ -81,6 +82,23 @@ test('an option out of its range is refused', async () => {
   await using jadwal = await setup()
   const bad = jadwal.client.enqueue(sendEmail, payload, { priority: 1_001 })
   await expect(bad).rejects.toThrow('options of email.send: priority (1001): ')
+})
+
+test('a run is due within 5 years, or nothing is sent', async () => {
+  await using jadwal = await setup()
+  const late = (options: EnqueueOptions) => jadwal.client.enqueue(sendEmail, payload, options)
+  await expect(late({ delayMs: 1e16 })).rejects.toThrow(
+    /^options of email\.send: delayMs \(10000000000000000\): must be at most \d+ \(5 years\)$/,
+  )
+  await expect(late({ runAt: new Date('2039-10-01T00:00:00Z') })).rejects.toThrow(
+    'options of email.send: runAt ("2039-10-01T00:00:00.000Z"): must be within 5 years',
+  )
+  const many = jadwal.client.enqueueMany(sendEmail, [payload], { delayMs: 1e16 })
+  await expect(many).rejects.toMatchObject({ name: 'InvalidRunError' })
+  expect(await jadwal.waiting()).toBe(0)
+  expect(await jadwal.delayed()).toBe(0)
+  await late({ delayMs: 4 * 365 * 86_400_000 })
+  expect(await jadwal.delayed()).toBe(1)
 })
 
 test('without Redis a call fails within seconds instead of waiting', async () => {

@@ -1,10 +1,8 @@
-import { DAY, type JobDescription } from '@jadwal/domain'
+import { delayProblem, type JobDescription, runAtProblem } from '@jadwal/domain'
 import { clientIdProblem, type EnqueueOptions } from '@jadwal/queue'
 import { z } from 'zod'
 import { type FieldError, Problem } from './problem.ts'
 
-/** BullMQ keeps a due instant as ms * 4096 in a double, which is exact until 2039. */
-const LONGEST_DELAY_MS = 5 * 366 * DAY
 const DEEPEST = 200
 
 /** What a run is given: anything that JSON can hold, as deep as its readers have stack for. */
@@ -19,7 +17,10 @@ export const EnqueueRequest = z.strictObject({
   delayMs: z
     .int('must be a whole number of milliseconds')
     .min(0, 'must not be negative')
-    .max(LONGEST_DELAY_MS, `must be at most ${LONGEST_DELAY_MS} (5 years)`)
+    .superRefine((delayMs, ctx) => {
+      const problem = delayProblem(delayMs)
+      if (problem !== undefined) ctx.addIssue({ code: 'custom', message: problem })
+    })
     .optional(),
   runAt: z.iso
     .datetime({ offset: true, error: 'must be an instant such as 2026-01-31T08:00:00Z' })
@@ -59,8 +60,8 @@ export function problemsTogether(request: EnqueueRequest, nowMs: number): FieldE
   const errors: FieldError[] = []
   if (request.delayMs !== undefined && request.runAt !== undefined)
     errors.push({ field: 'runAt', message: 'cannot go with delayMs: give one of them' })
-  if (request.runAt !== undefined && request.runAt.getTime() - nowMs > LONGEST_DELAY_MS)
-    errors.push({ field: 'runAt', message: 'must be within 5 years' })
+  const tooLate = request.runAt && runAtProblem(request.runAt.getTime(), nowMs)
+  if (tooLate !== undefined) errors.push({ field: 'runAt', message: tooLate })
   const problem = request.id === undefined ? undefined : clientIdProblem(request.id, nowMs)
   if (problem !== undefined) errors.push({ field: 'id', message: problem })
   return errors

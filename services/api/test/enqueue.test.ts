@@ -119,6 +119,17 @@ describe('POST /api/v1/runs', () => {
     ])
   })
 
+  test('a run is due within 5 years', async () => {
+    await using api = await setup()
+    const run = { job: 'email.send', payload: PAYLOAD }
+    const late = await api.post({ ...run, runAt: '2039-10-01T00:00:00Z' })
+    expect(late.body.errors).toEqual([{ field: 'runAt', message: 'must be within 5 years' }])
+    const long = await api.post({ ...run, delayMs: 1e13 })
+    expect(long.body.errors).toEqual([
+      { field: 'delayMs', message: 'must be at most 158112000000 (5 years)' },
+    ])
+  })
+
   test('a delay and an instant do not go together', async () => {
     await using api = await setup()
     const both = { job: 'email.send', payload: PAYLOAD, delayMs: 1, runAt: '2030-01-01T00:00:00Z' }
