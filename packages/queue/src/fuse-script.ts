@@ -27,7 +27,8 @@ export interface ProbeEnd {
  */
 
 /*
- * Counts ended attempts of a job.
+ * Counts ended attempts of a job. What ioredis sends again after a lost answer counts twice, but for
+ * probes: a rate by chance wrong by one turn of one worker is not worth a memory of all calls.
  *   ARGV[1] the fuse as JSON  ARGV[2] how many were good  ARGV[3] bad
  *   ARGV[4…] per probe: id, token, its sign or ''
  *   Returns the state.
@@ -45,12 +46,16 @@ return { fuse.state, changes }
 `
 
 /*
- * Lets a run in hand through, or parks it.
+ * Lets a run in hand through, or parks it. ioredis sends a call again that got no answer: by then the run
+ * may lie in the lot, or be another worker's.
  *   ARGV[1] the fuse as JSON  ARGV[2] id  ARGV[3] token of the attempt
  *   Returns go, in-lot or lost (another has the run), and the state.
  */
 const ADMIT = `${FUSE}
 local fuse, id, token, verdict = readFuse(KEYS[1], KEYS[2], ARGV[1]), ARGV[2], ARGV[3], 'go'
+if not isInHand(KEYS[1], id, token) then
+  return { isParked(KEYS[1], fuse.lot, id) and 'in-lot' or 'lost', fuse.state, changes }
+end
 if not letThrough(fuse, id, token) then
   verdict = parkInLot(KEYS[1], KEYS[2], { id = id, token = token, lot = fuse.lot }) and 'in-lot' or 'lost'
 end

@@ -101,6 +101,26 @@ test('a run that another worker has by now is not parked', async () => {
   expect(await bench.parked()).toEqual([])
 })
 
+test('a call that comes again after its run left the lot gives nobody leave to make it', async () => {
+  await using bench = openFuseBench(server.url)
+  await bench.open()
+  const [id = ''] = await bench.add(1)
+  const [first = { id, token: '' }] = await bench.takeSome(1)
+  const again = () => bench.scripts.admit(bench.text, first)
+  expect(await again()).toMatchObject({ verdict: 'in-lot' })
+  await bench.pass()
+  await bench.look()
+  expect(await again()).toMatchObject({ verdict: 'lost', state: 'probing' })
+  const [probe = first] = await bench.takeAll()
+  expect(probe.id).toBe(id)
+  expect(await again()).toMatchObject({ verdict: 'lost' })
+  // Nor did the question take the probe's place from who has it.
+  expect(await bench.redis.hgetall(bench.probesKey)).toEqual({ [id]: probe.token })
+  await bench.scripts.count(bench.text, { good: 0, bad: 0, probes: [{ ...probe, sign: 'good' }] })
+  expect(await bench.state()).toBe('closed')
+  expect(await again()).toMatchObject({ verdict: 'lost', state: 'closed' })
+})
+
 test('when its time is over the run that was parked first is the only one let through', async () => {
   await using bench = openFuseBench(server.url)
   await bench.open()
