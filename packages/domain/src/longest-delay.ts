@@ -4,7 +4,7 @@ import { DAY } from './clock.ts'
  * How far ahead a run may be enqueued, in ms: 5 years. BullMQ keeps a due instant as ms * 4096 in a double,
  * which is exact until September 2039.
  */
-export const LONGEST_DELAY_MS = 5 * 366 * DAY
+const LONGEST_DELAY_MS = 5 * 366 * DAY
 
 /** What is wrong with a delay in ms; undefined when nothing is. */
 export function delayProblem(delayMs: number): string | undefined {
