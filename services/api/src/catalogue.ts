@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis'
 
 const FRESH_MS = 1_000
 
-/** The jobs that workers have published, read at most once a second as long as the job in question is known. */
+/** The jobs that workers have published, read at most once a second as long as the jobs in question are known. */
 export class Catalogue {
   readonly #redis: Redis
   readonly #prefix: string
@@ -19,14 +19,20 @@ export class Catalogue {
     this.#clock = deps.clock
   }
 
-  /** All jobs, at most a second old, and as of now when `job` is not among those. Rejects when Redis is away. */
-  async with(job: string): Promise<readonly JobDescription[]> {
+  /** All jobs, at most a second old, and as of now when one of `names` is not among those. Rejects when Redis is away. */
+  async with(names: Iterable<string>): Promise<readonly JobDescription[]> {
     const isFresh = this.#clock.monotonicMs() - this.#readAtMs < FRESH_MS
-    if (isFresh && this.#jobs.some(({ name }) => name === job)) return this.#jobs
+    if (isFresh && this.#haveAll(names)) return this.#jobs
     this.#reading ??= this.#read().finally(() => {
       this.#reading = undefined
     })
     return await this.#reading
+  }
+
+  #haveAll(names: Iterable<string>): boolean {
+    const known = new Set(this.#jobs.map(({ name }) => name))
+    for (const name of names) if (!known.has(name)) return false
+    return true
   }
 
   async #read(): Promise<readonly JobDescription[]> {

@@ -27,11 +27,8 @@ export async function acceptBatch(
 ): Promise<RunRequest[]> {
   const { runs } = parseRequest(Batch, body, 'body')
   const requests = await inSlices(parseRuns(runs, clock.now().getTime()), clock)
-  const known = new Map<string, JobDescription>()
-  for (const name of new Set(requests.map(({ job }) => job))) {
-    const job = (await jobs.jobsWith(name)).find((each) => each.name === name)
-    if (job) known.set(name, job)
-  }
+  const all = await jobs.jobsWith(new Set(requests.map(({ job }) => job)))
+  const known = new Map(all.map((job) => [job.name, job]))
   return await inSlices(checkJobs(requests, known, jobs), clock)
 }
 

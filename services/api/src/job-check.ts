@@ -19,15 +19,15 @@ export class JobCheck {
 
   /** The job of that name. Throws a `Problem` when there is none, or the payload does not fit it. */
   async accept(name: string, payload: unknown): Promise<JobDescription> {
-    const job = findJob(await this.jobsWith(name), name)
+    const job = findJob(await this.jobsWith([name]), name)
     const errors = this.problems(job, payload)
     if (errors.length > 0) throw invalidPayload(job.name, errors)
     return job
   }
 
-  /** The jobs that there are, of which the named one may be new. */
-  async jobsWith(name: string): Promise<readonly JobDescription[]> {
-    return await askRedis(() => this.#patience.for(this.#catalogue.with(name)))
+  /** The jobs that there are, of which the named ones may be new. */
+  async jobsWith(names: Iterable<string>): Promise<readonly JobDescription[]> {
+    return await askRedis(() => this.#patience.for(this.#catalogue.with(names)))
   }
 
   /** The fields of a payload that do not fit the job. */

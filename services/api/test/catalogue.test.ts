@@ -1,19 +1,24 @@
 import { randomBytes } from 'node:crypto'
 import { openRedis, producerConnection, publishCatalogue, redisReady } from '@jadwal/queue'
-import { FakeClock } from '@jadwal/testkit'
+import { eventually, FakeClock } from '@jadwal/testkit'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { Catalogue } from '../src/catalogue.ts'
+import { acceptBatch } from '../src/enqueue-batch.ts'
+import { JobCheck } from '../src/job-check.ts'
 import { EMAIL_JOB } from './job-catalogue.ts'
 
-test('the catalogue is read once a second, and at once for a job that is not in it', async () => {
+async function setup() {
   const redis = openRedis(producerConnection(inject('redisUrl')), () => undefined)
   onTestFinished(() => redis.disconnect())
   await redisReady(redis, 5_000)
-  const prefix = `t${randomBytes(4).toString('hex')}`
-  const clock = new FakeClock()
+  return { redis, prefix: `t${randomBytes(4).toString('hex')}`, clock: new FakeClock() }
+}
+
+test('the catalogue is read once a second, and at once for a job that is not in it', async () => {
+  const { redis, prefix, clock } = await setup()
   const catalogue = new Catalogue({ redis, prefix, clock })
   const attemptsOf = async (job: string): Promise<number | undefined> =>
-    (await catalogue.with(job)).find(({ name }) => name === job)?.attempts
+    (await catalogue.with([job])).find(({ name }) => name === job)?.attempts
 
   expect(await attemptsOf('email.send')).toBeUndefined()
   await publishCatalogue(redis, prefix, [EMAIL_JOB])
@@ -23,4 +28,20 @@ test('the catalogue is read once a second, and at once for a job that is not in 
   expect(await attemptsOf('email.send')).toBe(3)
   clock.advance(1)
   expect(await attemptsOf('email.send')).toBe(5)
+})
+
+test('a batch of runs of many unknown jobs has the catalogue read once', async () => {
+  const { redis, prefix, clock } = await setup()
+  await publishCatalogue(redis, prefix, [EMAIL_JOB])
+  const seen: string[][] = []
+  const monitor = await redis.monitor()
+  onTestFinished(() => monitor.disconnect())
+  monitor.on('monitor', (_time: string, args: string[]) => seen.push(args))
+  const jobs = new JobCheck({ redis, prefix, clock })
+  const runs = Array.from({ length: 500 }, (_, n) => ({ job: `unknown-${n}` }))
+  const refused = acceptBatch({ clock }, jobs, { runs: [...runs, { job: EMAIL_JOB.name }] })
+  await expect(refused).rejects.toMatchObject({ kind: 'unknown-job' })
+  await redis.echo(prefix)
+  await eventually(() => expect(seen).toContainEqual(['echo', prefix]))
+  expect(seen.filter((args) => args[0] === 'hvals' && args[1]?.includes(prefix))).toHaveLength(1)
 })
