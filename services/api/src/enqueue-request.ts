@@ -12,7 +12,7 @@ export const Payload = z.unknown().refine((payload) => !isDeeperThan(payload, DE
 
 /** The body of `POST /api/v1/runs`. */
 export const EnqueueRequest = z.strictObject({
-  job: z.string('must be the name of a job'),
+  job: z.string('must be the name of a job').max(100, 'must have at most 100 characters'),
   payload: Payload.default({}),
   delayMs: z
     .int('must be a whole number of milliseconds')

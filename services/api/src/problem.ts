@@ -50,6 +50,11 @@ export interface ProblemFacts {
   cause?: unknown
 }
 
+/** A caller may send as much as a body holds, and needs to see little of it again. */
+const MOST_ERRORS = 100
+const LONGEST_TEXT = 500
+const LONGEST_DETAIL = 32_768
+
 /** An answer that says what is wrong, as a problem document (RFC 9457). */
 export class Problem extends Error {
   override name = 'Problem'
@@ -59,9 +64,9 @@ export class Problem extends Error {
   readonly more: Record<string, unknown>
 
   constructor(kind: ProblemKind, { detail, errors, headers = {}, more = {}, cause }: ProblemFacts) {
-    super(detail, { cause })
+    super(cut(detail, LONGEST_DETAIL), { cause })
     this.kind = kind
-    this.errors = errors
+    this.errors = errors?.slice(0, MOST_ERRORS).map(shortened)
     this.headers = headers
     this.more = more
   }
@@ -82,6 +87,20 @@ export class Problem extends Error {
       requestId,
     }
   }
+}
+
+function shortened({ field, message, ...rest }: FieldError): FieldError {
+  const { value } = rest
+  return {
+    field: cut(field, LONGEST_TEXT),
+    message: cut(message, LONGEST_TEXT),
+    ...rest,
+    ...(typeof value === 'string' ? { value: cut(value, LONGEST_TEXT) } : {}),
+  }
+}
+
+function cut(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most)}…`
 }
 
 /** A problem of one field of the query or body. */

@@ -76,6 +76,23 @@ describe('POST /api/v1/runs', () => {
   })
 })
 
+describe('what was sent too long', () => {
+  test('comes back cut', async () => {
+    const long = 'x'.repeat(200_000)
+    for (const answer of [
+      await api.post({ ...RUN, job: long }),
+      await api.post({ ...RUN, [long]: 1 }),
+      await batch([{ ...RUN, job: long }]),
+      await batch(Array.from({ length: 50 }, () => ({ ...RUN, [long]: 1 }))),
+    ]) {
+      expect(answer.status).toBe(400)
+      expect(JSON.stringify(answer.body).length).toBeLessThan(50_000)
+    }
+    const { body } = await api.post({ ...RUN, job: long })
+    expect(body.errors).toEqual([{ field: 'job', message: 'must have at most 100 characters' }])
+  })
+})
+
 describe('POST /api/v1/runs/batch', () => {
   test('runs of several jobs go in together, and their ids come in order', async () => {
     const [emails, others] = [await waiting('emails'), await waiting('others')]
