@@ -57,7 +57,8 @@ async function endOf(forked: ChildProcess, tail: () => string): Promise<ChildEnd
   const closed = new Promise((resolve) => forked.once('close', resolve))
   const end = await new Promise<Omit<ChildEnd, 'outOfMemory'>>((resolve) => {
     forked.once('exit', (code, signal) => resolve({ code, signal }))
-    forked.once('error', (cause) => {
+    // A kill that is refused is one, too, and not the last.
+    forked.on('error', (cause) => {
       if (forked.pid === undefined) resolve({ code: null, signal: null, cause })
     })
   })
@@ -73,9 +74,8 @@ function passOn(forked: ChildProcess): () => string {
     process.stderr.write(text)
     tail = (tail + text).slice(-TAIL_LENGTH)
   })
-  const lifeline = forked.stdio[3]
   // What breaks with the child is no error.
-  lifeline?.on('error', () => undefined)
+  for (const pipe of [forked.stderr, forked.stdio[3]]) pipe?.on('error', () => undefined)
   return () => tail
 }
 
