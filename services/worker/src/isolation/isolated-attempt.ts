@@ -1,3 +1,4 @@
+import type { Clock } from '@jadwal/domain'
 import { type JobContext, PermanentError } from '@jadwal/sdk'
 import { answer, writeLog } from './calls.ts'
 import type { Child, ChildEnd, ChildListener } from './child.ts'
@@ -10,9 +11,16 @@ export interface IsolatedAttemptFacts {
   attempt: AttemptOfChild
   /** Of the attempt in this process: what the handler asks of its own is done with this one. */
   ctx: JobContext
-  /** How long after its signal aborted the child is killed, in ms. Asked when it has. */
-  killAfterMs: () => number
+  clock: Clock
+  /** Until when (monotonic ms) the handler may end once its signal has aborted; a stop may bring it forward. */
+  graceEndMs: () => number
 }
+
+/** The part of its grace after which a handler that does not heed its signal is ended with its child. */
+const PART_OF_GRACE = 0.8
+const LONGEST_KILL_MS = 4_000
+/** How often it is looked whether the grace has become shorter. */
+const LOOK_MS = 100
 
 /** An attempt that a child makes, as the worker sees it. */
 export class IsolatedAttempt implements ChildListener {
@@ -100,13 +108,22 @@ export class IsolatedAttempt implements ChildListener {
   }
 
   #abort(): void {
-    const { child, ctx, killAfterMs } = this.#facts
+    const { child, ctx, clock } = this.#facts
     const reason = sentError(ctx.signal.reason as Error)
     child.send({ type: 'abort', serial: this.#serial, reason })
-    this.#killTimer = setTimeout(() => {
-      this.#killed = true
-      ctx.log.warn('the handler did not heed its signal, so that its child is killed')
-      child.kill()
-    }, killAfterMs())
+    this.#killWhenDue(clock.monotonicMs())
+  }
+
+  #killWhenDue(abortedMs: number): void {
+    const { child, ctx, clock, graceEndMs } = this.#facts
+    const afterMs = Math.min((graceEndMs() - abortedMs) * PART_OF_GRACE, LONGEST_KILL_MS)
+    const leftMs = abortedMs + afterMs - clock.monotonicMs()
+    if (leftMs > 0) {
+      this.#killTimer = setTimeout(() => this.#killWhenDue(abortedMs), Math.min(leftMs, LOOK_MS))
+      return
+    }
+    this.#killed = true
+    ctx.log.warn('the handler did not heed its signal, so that its child is killed')
+    child.kill()
   }
 }

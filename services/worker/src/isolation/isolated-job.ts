@@ -8,9 +8,6 @@ import type { AttemptOfChild } from './messages.ts'
 
 /** The heap of a child whose job names no limit, in MiB. */
 const DEFAULT_MEMORY_MB = 512
-/** The part of its grace after which a handler that does not heed its signal is ended with its child. */
-const PART_OF_GRACE = 0.8
-const LONGEST_KILL_MS = 4_000
 
 export interface IsolationDeps {
   pool: ChildPool
@@ -44,12 +41,9 @@ async function attemptInChild(
   ctx: JobContext,
 ): Promise<unknown> {
   const child = pool.takeIdle(kind) ?? (await started(pool, kind, { ctx, clock }))
-  const killAfterMs = (): number => {
-    const graceMs = ctx instanceof Attempt ? ctx.nextCheckMs - clock.monotonicMs() : Infinity
-    return Math.min(graceMs * PART_OF_GRACE, LONGEST_KILL_MS)
-  }
+  const graceEndMs = (): number => (ctx instanceof Attempt ? ctx.nextCheckMs : Infinity)
   try {
-    return await new IsolatedAttempt({ child, attempt, ctx, killAfterMs }).make()
+    return await new IsolatedAttempt({ child, attempt, ctx, clock, graceEndMs }).make()
   } finally {
     pool.giveBack(child)
   }
