@@ -132,6 +132,18 @@ test('SIGTERM puts back what loops in a child, and leaves no child behind', asyn
   expect(attempts).toEqual([{ state: 'drained' }, { state: 'drained' }])
 })
 
+test.each(
+  BOTH.flatMap((isolate) => [[isolate, 'SIGTERM'] as const, [isolate, 'SIGUSR2'] as const]),
+)('a worker with an idle %s ends with 0 on %s', async (isolate, signal) => {
+  const { producer, start, ended } = await setupSystem()
+  const worker = start('worker')
+  await Promise.all([start('recorder').ready, worker.ready])
+  await producer.enqueue(job('burn', isolate), { ms: 0 })
+  await ended(1, 30_000)
+  worker.child.kill(signal)
+  expect(await worker.exitCode()).toBe(0)
+})
+
 test.each([
   ['thread', -1],
   ['process', 0],

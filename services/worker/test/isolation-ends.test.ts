@@ -1,11 +1,12 @@
+import { ChildProcess } from 'node:child_process'
 import { eventually } from '@jadwal/testkit'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { openIsolation } from './open-isolation.ts'
 
 const BOTH = ['thread', 'process'] as const
 
 test.each(BOTH)('the signal of a handler in a %s tells why it aborts', async (isolate) => {
-  using isolation = openIsolation(isolate)
+  await using isolation = openIsolation(isolate)
   const { make, attempts } = isolation
   const late = await make('tells-why', {}, { timeoutMs: 100 })
   expect(late).toMatchObject({
@@ -31,7 +32,7 @@ test.each(BOTH)('the signal of a handler in a %s tells why it aborts', async (is
 })
 
 test.each(BOTH)('an endless loop in a %s ends with its timeout', async (isolate) => {
-  using isolation = openIsolation(isolate)
+  await using isolation = openIsolation(isolate)
   const end = await isolation.make('loops', {}, { timeoutMs: 100 })
   expect(end).toMatchObject({
     kind: 'threw',
@@ -44,7 +45,7 @@ test.each(BOTH)('an endless loop in a %s ends with its timeout', async (isolate)
 test.each(BOTH)(
   'an endless loop in a %s ends when its run is cancelled or lost',
   async (isolate) => {
-    using isolation = openIsolation(isolate)
+    await using isolation = openIsolation(isolate)
     const { make, attempts } = isolation
     await Promise.all([make('nothing'), make('nothing')])
     const ends = Promise.all([make('loops'), make('loops')])
@@ -59,7 +60,7 @@ test.each(BOTH)(
 test.each(BOTH)(
   'when its worker stops, a loop in a %s is ended and its run put back',
   async (isolate) => {
-    using isolation = openIsolation(isolate)
+    await using isolation = openIsolation(isolate)
     const { make, attempts } = isolation
     await make('nothing')
     const looping = make('loops')
@@ -70,9 +71,52 @@ test.each(BOTH)(
 )
 
 test.each(BOTH)(
+  'a stop while a loop in a %s is past its timeout brings its end forward, and abandons nothing',
+  async (isolate) => {
+    await using isolation = openIsolation(isolate)
+    const { make, attempts } = isolation
+    await make('nothing')
+    const looping = make('loops', {}, { timeoutMs: 50 })
+    await eventually(() => expect([...attempts][0]?.signal.aborted).toBe(true))
+    attempts.stop()
+    expect(await looping).toMatchObject({ kind: 'threw', error: { name: 'TimeoutError' } })
+    expect(attempts.abandoned).toBe(0)
+  },
+)
+
+test.each(BOTH)('a pool is closed once each %s has ended, idle or not', async (isolate) => {
+  const { make, pool } = openIsolation(isolate)
+  await make('nothing')
+  const looping = make('loops')
+  await make('nothing')
+  expect(pool.count(isolate)).toBe(2)
+  await pool.close()
+  expect(pool.count(isolate)).toBe(0)
+  expect(await looping).toMatchObject({ kind: 'threw', error: { name: 'ChildError' } })
+})
+
+test('a kill that the system refuses, again and again, is no uncaught error', async () => {
+  await using isolation = openIsolation('process')
+  await isolation.make('nothing')
+  const kill = vi.spyOn(ChildProcess.prototype, 'kill').mockImplementation(refuse)
+  onTestFinished(() => kill.mockRestore())
+  for (let i = 0; i < 2; i += 1) await isolation.pool.close()
+  expect(kill.mock.calls.length).toBeGreaterThan(1)
+  kill.mockRestore()
+  await isolation.pool.close()
+  expect(isolation.pool.count('process')).toBe(0)
+})
+
+/** As Node does when the system says EPERM. */
+function refuse(this: ChildProcess): boolean {
+  this.emit('error', new Error('kill EPERM'))
+  return false
+}
+
+test.each(BOTH)(
   'a %s is kept for the next attempt, and each at once has its own',
   async (isolate) => {
-    using isolation = openIsolation(isolate)
+    await using isolation = openIsolation(isolate)
     const { make, pool } = isolation
     const first = await make('where')
     expect(await make('where')).toEqual(first)
@@ -86,21 +130,21 @@ test.each(BOTH)(
 )
 
 test.each(BOTH)('a %s ends after idling, and after its share of attempts', async (isolate) => {
-  using isolation = openIsolation(isolate, { mostAttempts: 2 })
+  await using isolation = openIsolation(isolate, { mostAttempts: 2 })
   const first = await isolation.make('where')
   expect(await isolation.make('where')).toEqual(first)
   expect(await isolation.make('where')).not.toEqual(first)
-  using idling = openIsolation(isolate, { idleMs: 100 })
+  await using idling = openIsolation(isolate, { idleMs: 100 })
   await idling.make('where')
   await eventually(() => expect(idling.pool.count(isolate)).toBe(0))
 })
 
 test.each(BOTH)('an attempt fails when its %s can not be started', async (isolate) => {
-  using broken = openIsolation(isolate, { jobs: 'broken-jobs.mjs' })
+  await using broken = openIsolation(isolate, { jobs: 'broken-jobs.mjs' })
   const { error } = (await broken.make('nothing')) as unknown as { error: Error }
   expect(error).toMatchObject({ name: 'ChildError', code: 'CHILD_NOT_STARTED' })
   expect(error.message).toMatch(/could not be started: not in a child$/)
-  using slow = openIsolation(isolate, {
+  await using slow = openIsolation(isolate, {
     jobs: 'slow-jobs.mjs',
     env: { SLOW_MS: '60000' },
     startWithinMs: 200,
@@ -112,7 +156,7 @@ test.each(BOTH)('an attempt fails when its %s can not be started', async (isolat
 })
 
 test.each(BOTH)('the start of a %s takes nothing of the time of its handler', async (isolate) => {
-  using isolation = openIsolation(isolate, { jobs: 'slow-jobs.mjs', env: { SLOW_MS: '800' } })
+  await using isolation = openIsolation(isolate, { jobs: 'slow-jobs.mjs', env: { SLOW_MS: '800' } })
   expect(await isolation.make('nothing', {}, { timeoutMs: 400 })).toMatchObject({
     kind: 'returned',
   })
@@ -123,7 +167,10 @@ test.each(BOTH)('the start of a %s takes nothing of the time of its handler', as
 test.each(BOTH)(
   'a run that is cancelled while its %s starts does not wait for that',
   async (isolate) => {
-    using isolation = openIsolation(isolate, { jobs: 'slow-jobs.mjs', env: { SLOW_MS: '60000' } })
+    await using isolation = openIsolation(isolate, {
+      jobs: 'slow-jobs.mjs',
+      env: { SLOW_MS: '60000' },
+    })
     const { make, attempts, pool } = isolation
     const starting = make('nothing')
     await eventually(() => expect(pool.count(isolate)).toBe(1))
@@ -135,7 +182,7 @@ test.each(BOTH)(
 test.each(BOTH)(
   'the heap of a %s is limited, to 512 MiB if its job says nothing',
   async (isolate) => {
-    using isolation = openIsolation(isolate)
+    await using isolation = openIsolation(isolate)
     const limitMb = async (more: object): Promise<number> => {
       const { value } = (await isolation.make('heap', {}, more)) as unknown as {
         value: { limitMb: number }
@@ -153,7 +200,7 @@ test.each(BOTH)(
 )
 
 test.each(BOTH)('a secret of a payload reaches its %s over the channel alone', async (isolate) => {
-  using isolation = openIsolation(isolate)
+  await using isolation = openIsolation(isolate)
   const key = 'a-secret-of-the-payload'
   expect(await isolation.make('secret', { key })).toMatchObject({
     value: { length: key.length, seen: false },
@@ -163,7 +210,7 @@ test.each(BOTH)('a secret of a payload reaches its %s over the channel alone', a
 test.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2'] as const)(
   '%s of the process group is for the worker, not for its child processes',
   async (signal) => {
-    using isolation = openIsolation('process')
+    await using isolation = openIsolation('process')
     expect(await isolation.make('kills', { signal })).toMatchObject({
       kind: 'returned',
       value: true,

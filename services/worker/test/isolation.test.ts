@@ -4,7 +4,7 @@ import { openIsolation } from './open-isolation.ts'
 const BOTH = ['thread', 'process'] as const
 /** For tests whose children live on. */
 const shared = { thread: openIsolation('thread'), process: openIsolation('process') }
-afterAll(() => BOTH.forEach((isolate) => shared[isolate][Symbol.dispose]()))
+afterAll(() => Promise.all(BOTH.map((isolate) => shared[isolate][Symbol.asyncDispose]())))
 
 test('a thread makes the attempt in this process, a process in one of its own', async () => {
   expect(await shared.thread.make('where')).toMatchObject({
@@ -123,7 +123,7 @@ test.each(BOTH)('a payload that can not be cloned for a %s fails for good', asyn
 })
 
 test.each(BOTH)('an error that nobody catches in a %s fails its attempt alone', async (isolate) => {
-  using isolation = openIsolation(isolate)
+  await using isolation = openIsolation(isolate)
   const { make } = isolation
   const error = { name: 'RangeError', message: 'outside of any promise' }
   expect(await make('uncaught')).toMatchObject({ kind: 'threw', error })
@@ -135,7 +135,7 @@ test.each([
   ['thread', 'the thread of the attempt ended with exit code 3 before the handler did'],
   ['process', 'the child process of the attempt ended with exit code 3 before the handler did'],
 ] as const)('process.exit in a %s fails its attempt alone', async (isolate, message) => {
-  using isolation = openIsolation(isolate)
+  await using isolation = openIsolation(isolate)
   const { make } = isolation
   expect(await make('exits')).toMatchObject({
     kind: 'threw',
@@ -147,7 +147,7 @@ test.each([
 test.each(['SIGSEGV', 'SIGKILL'] as const)(
   '%s of a process fails its attempt alone',
   async (signal) => {
-    using isolation = openIsolation('process')
+    await using isolation = openIsolation('process')
     const { make } = isolation
     expect(await make('kills', { signal })).toMatchObject({
       kind: 'threw',
@@ -164,7 +164,7 @@ test.each(['SIGSEGV', 'SIGKILL'] as const)(
 test.each(BOTH)(
   'a %s that needs more memory than its limit fails its attempt alone',
   async (isolate) => {
-    using isolation = openIsolation(isolate)
+    await using isolation = openIsolation(isolate)
     const { make } = isolation
     expect(await make('eats', {}, { memoryMb: 48 })).toMatchObject({
       kind: 'threw',

@@ -39,7 +39,7 @@ export function openIsolation(isolate: Isolation, options: Options = {}) {
     attempts,
     sent,
     progress,
-    [Symbol.dispose]: () => pool.close(),
+    [Symbol.asyncDispose]: () => pool.close(),
     /** Makes an attempt of a job; `more` goes before what the job says. */
     make: async (
       name: string,

@@ -1,4 +1,4 @@
-import type { Logger } from '@jadwal/runtime'
+import { type Logger, sleep } from '@jadwal/runtime'
 import type { Isolation } from '@jadwal/sdk'
 import type { Child, ChildKind } from './child.ts'
 import { sayEnd } from './child-error.ts'
@@ -10,6 +10,8 @@ const START_WITHIN_MS = 30_000
 const IDLE_MS = 30_000
 /** A child is replaced after this many attempts: what its jobs leak goes with it. */
 const MOST_ATTEMPTS = 1_000
+/** Only what is stuck in a system call takes longer to end. */
+const END_WITHIN_MS = 2_000
 
 export interface ChildPoolOptions {
   file: URL
@@ -31,6 +33,7 @@ export class ChildPool {
   /** With the timer that ends it. The one that came last is taken first, so that too many of them get to idle. */
   readonly #idle = new Map<Child, NodeJS.Timeout>()
   #closed = false
+  #onLastEnd: () => void = ignore
 
   constructor(options: ChildPoolOptions) {
     this.#options = {
@@ -93,13 +96,17 @@ export class ChildPool {
     else this.#idle.set(child, setTimeout(() => this.#dismiss(child), this.#options.idleMs).unref())
   }
 
-  /** Ends them all at once, whatever they do. */
-  close(): void {
+  /** Ends them all at once, whatever they do. Resolves when they have ended, at the latest after 2 s. */
+  async close(): Promise<void> {
     this.#closed = true
     for (const child of this.#children) {
       this.#leaveIdle(child)
       child.kill()
     }
+    if (this.#children.size === 0) return
+    const ended = new AbortController()
+    this.#onLastEnd = () => ended.abort()
+    await sleep(END_WITHIN_MS, ended.signal)
   }
 
   #started(child: Child): void {
@@ -119,6 +126,7 @@ export class ChildPool {
 
   #ended(child: Child): void {
     this.#children.delete(child)
+    if (this.#children.size === 0) this.#onLastEnd()
     if (!this.#idle.has(child)) return
     this.#leaveIdle(child)
     if (child.end)
