@@ -41,6 +41,12 @@ local function readFuse(base, companions, text)
   return fuse
 end
 
+-- An end that is farther off than any fuse stays open was set before Redis' clock was put back.
+local function isOver(fuse)
+  local openMs = fuse.config.openMs
+  return fuse.now >= fuse.till or fuse.till - fuse.now > openMs[#openMs]
+end
+
 local function parked(fuse)
   return redis.call('LLEN', fuse.companions .. 'parked:' .. fuse.lot)
 end
@@ -130,7 +136,8 @@ local function countInWindow(fuse, good, bad)
   local sums, counts = { good = 0, bad = 0 }, redis.call('HGETALL', fuse.window)
   for i = 1, #counts, 2 do
     local from, sign = string.match(counts[i], '^(%d+):(%a+)$')
-    if tonumber(from) > fuse.now - windowMs then sums[sign] = sums[sign] + counts[i + 1]
+    from = tonumber(from)
+    if from <= fuse.now and from > fuse.now - windowMs then sums[sign] = sums[sign] + counts[i + 1]
     else redis.call('HDEL', fuse.window, counts[i]) end
   end
   local ended = sums.good + sums.bad
@@ -141,7 +148,7 @@ end
 
 -- Whether a run may be made; else it is to be parked.
 local function letThrough(fuse, id, token)
-  if fuse.state == 'open' and fuse.now >= fuse.till then enterStep(fuse, 1) end
+  if fuse.state == 'open' and isOver(fuse) then enterStep(fuse, 1) end
   if fuse.state ~= 'probing' then return fuse.state == 'closed' end
   if redis.call('HEXISTS', fuse.probes, id) == 0 and freePlaces(fuse) <= 0 then return false end
   redis.call('HSET', fuse.probes, id, token)
@@ -154,7 +161,7 @@ local function dropLostProbes(fuse)
     local message, letOutAt = fuse.base .. probes[i], string.match(probes[i + 1], '^@(%d+)$')
     local isLost = redis.call('GET', message .. ':lock') ~= probes[i + 1]
     if letOutAt then
-      isLost = fuse.now - letOutAt > ${TAKEN_WITHIN_MS} or redis.call('EXISTS', message) == 0
+      isLost = math.abs(fuse.now - letOutAt) > ${TAKEN_WITHIN_MS} or redis.call('EXISTS', message) == 0
     end
     if isLost then redis.call('HDEL', fuse.probes, probes[i]) end
   end
@@ -168,7 +175,7 @@ local function lookAfter(fuse)
     return
   end
   redis.call('HSET', fuse.key, 'lookedAt', fuse.now)
-  if fuse.state == 'open' and fuse.now >= fuse.till then enterStep(fuse, 1)
+  if fuse.state == 'open' and isOver(fuse) then enterStep(fuse, 1)
   elseif fuse.state == 'probing' then
     dropLostProbes(fuse)
     settle(fuse)

@@ -190,6 +190,23 @@ test('a fuse that has nothing parked closes with the first good probe', async ()
   })
 })
 
+test('what a clock wrote that was ahead, and was put back, holds up no fuse', async () => {
+  await using bench = openFuseBench(server.url)
+  const { scripts, text, redis, fuseKey, probesKey, windowKey } = bench
+  const tomorrow = Date.now() + 86_400_000
+  await redis.hset(windowKey, `${tomorrow}:bad`, 100)
+  expect(await scripts.count(text, { good: 0, bad: 1 })).toMatchObject({ state: 'closed' })
+  await bench.open()
+  const [first, second] = await bench.park(2)
+  await redis.hset(fuseKey, 'until', tomorrow)
+  await bench.look()
+  expect(await bench.state()).toBe('probing')
+  expect(await bench.waiting()).toEqual([first])
+  await redis.hset(probesKey, String(first), `@${tomorrow}`)
+  await bench.look()
+  expect(await bench.waiting()).toEqual([second, first])
+})
+
 test('each probe that fails opens the fuse for twice as long, and ten times as long at most', async () => {
   await using bench = openFuseBench(server.url, { openMs: 100 })
   await bench.open()
