@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis'
 import { type FuseChange, readChange } from './fuse-change.ts'
 import { FUSE } from './fuse-lua.ts'
 import { bullKey, companionPrefix } from './keys.ts'
+import { RUNS_WHEN_FULL } from './when-full.ts'
 
 /** Workers look after the fuses of their jobs each second. One that nobody looked after for so long is nobody's. */
 const NOBODYS_AFTER_MS = 15_000
@@ -15,18 +16,18 @@ const TOLD_AT_ONCE = 100
  *   ARGV[1] queue  ARGV[2] after how many ms without a look a fuse is nobody's  ARGV[3…] jobs that have a fuse here
  *   Returns how many runs are left in those lots, changes that were not told in time, and the changes made.
  */
-const NET = `${FUSE}
+const NET = `${RUNS_WHEN_FULL}${FUSE}
 local known, left, untold = {}, 0, {}
 for i = 3, #ARGV do known[ARGV[i]] = true end
 local time = redis.call('TIME')
 for _, text in ipairs(redis.call('LRANGE', KEYS[2] .. 'fuse-news', 0, ${TOLD_AT_ONCE - 1})) do
-  if time[1] * 1000 - cjson.decode(text).at > ${TOLD_WITHIN_MS} then untold[#untold + 1] = text end
+  if math.abs(time[1] * 1000 - cjson.decode(text).at) > ${TOLD_WITHIN_MS} then untold[#untold + 1] = text end
 end
 for _, job in ipairs(redis.call('SMEMBERS', KEYS[2] .. 'fuses')) do
   if not known[job] then
     local fuse = readFuse(KEYS[1], KEYS[2], cjson.encode({ job = job, queue = ARGV[1] }))
     local lookedAt = tonumber(redis.call('HGET', fuse.key, 'lookedAt') or 0)
-    if fuse.state ~= 'closed' and fuse.now - lookedAt > tonumber(ARGV[2]) then closeFuse(fuse) end
+    if fuse.state ~= 'closed' and math.abs(fuse.now - lookedAt) > tonumber(ARGV[2]) then closeFuse(fuse) end
     if fuse.state == 'closed' then
       lookAfter(fuse)
       left = left + parked(fuse)

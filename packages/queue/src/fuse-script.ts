@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis'
 import { type FuseChange, readChange } from './fuse-change.ts'
 import { FUSE, LOOK_EACH_MS } from './fuse-lua.ts'
 import { bullKey, companionPrefix } from './keys.ts'
+import { RUNS_WHEN_FULL } from './when-full.ts'
 
 export type FuseState = 'closed' | 'open' | 'probing'
 
@@ -33,7 +34,7 @@ export interface ProbeEnd {
  *   ARGV[4…] per probe: id, token, its sign or ''
  *   Returns the state.
  */
-const COUNT = `${FUSE}
+const COUNT = `${RUNS_WHEN_FULL}${FUSE}
 local fuse, counts = readFuse(KEYS[1], KEYS[2], ARGV[1]), { good = tonumber(ARGV[2]), bad = tonumber(ARGV[3]) }
 for i = 4, #ARGV, 3 do
   local sign = ARGV[i + 2]
@@ -51,7 +52,7 @@ return { fuse.state, changes }
  *   ARGV[1] the fuse as JSON  ARGV[2] id  ARGV[3] token of the attempt
  *   Returns go, in-lot or lost (another has the run), and the state.
  */
-const ADMIT = `${FUSE}
+const ADMIT = `${RUNS_WHEN_FULL}${FUSE}
 local fuse, id, token, verdict = readFuse(KEYS[1], KEYS[2], ARGV[1]), ARGV[2], ARGV[3], 'go'
 if not isInHand(KEYS[1], id, token) then
   return { isParked(KEYS[1], fuse.lot, id) and 'in-lot' or 'lost', fuse.state, changes }
@@ -67,7 +68,7 @@ return { verdict, fuse.state, changes }
  *   ARGV    each fuse as JSON
  *   Returns per fuse: its state, and in how many ms to look again at the latest.
  */
-const LOOK = `${FUSE}
+const LOOK = `${RUNS_WHEN_FULL}${FUSE}
 local words = {}
 local allClosed = redis.call('EXISTS', KEYS[2] .. 'fuses') == 0
 for i, text in ipairs(ARGV) do

@@ -25,7 +25,11 @@ export interface FuseWatchOptions {
   /** Whether a job's fuse is closed; told when it is first known, and whenever that changes. */
   onState: (job: FusedJob, isClosed: boolean) => void
   onError: (error: Error) => void
+  /** Aborts when the worker stops. */
+  stop: AbortSignal
 }
+
+type Admission = 'go' | 'in-lot' | 'lost' | 'drained'
 
 interface Watched {
   job: FusedJob
@@ -68,9 +72,9 @@ export class FuseWatch {
 
   /**
    * Whether a run that is in hand may be made; undefined: yes. A run that lies `in-lot`, or is `lost` to
-   * another worker, is to be left alone.
+   * another worker, is to be left alone; `drained`: the worker stops while Redis takes no writes.
    */
-  admit(run: StartedRun): undefined | Promise<'go' | 'in-lot' | 'lost'> {
+  admit(run: StartedRun): undefined | Promise<Admission> {
     const fuse = this.#fuses.get(run.job)
     return fuse === undefined || fuse.isClosed === true ? undefined : this.#ask(fuse, run)
   }
@@ -113,12 +117,11 @@ export class FuseWatch {
     this.#subscription?.close()
   }
 
-  async #ask(fuse: Watched, run: StartedRun): Promise<'go' | 'in-lot' | 'lost'> {
+  async #ask(fuse: Watched, run: StartedRun): Promise<Admission> {
     try {
-      const { verdict, state, changes } = await untilTaken(
-        () => fuse.scripts.admit(fuse.text, run),
-        this.#options.onError,
-      )
+      const answer = await untilTaken(() => fuse.scripts.admit(fuse.text, run), this.#options)
+      if (!answer) return 'drained'
+      const { verdict, state, changes } = answer
       if (verdict === 'go' && state === 'probing') this.#letThrough.add(run)
       this.#learn(fuse, state, changes)
       return verdict

@@ -55,19 +55,21 @@ type Scripted = Redis & { [COMMAND](...args: string[]): Promise<number> }
 /**
  * Takes one of a lot's slots for a run that a worker has in hand, before its handler is called. With
  * `in-lot` none was left: the run lies parked, uses up no attempt, and is put at the front of its queue
- * when it is its turn. `lost` when another worker has the run by now. The run keeps its slot until its
+ * when it is its turn. `lost` when another worker has the run by now, `drained` when the
+ * worker stops while Redis takes no writes. The run keeps its slot until its
  * outcome is written, also when its worker dies meanwhile.
  */
 export async function takeSlot(
-  { redis, prefix, queue, onError }: LotDeps,
+  { redis, prefix, queue, onError, stop }: LotDeps,
   { id, token }: RunInHand,
   { lot, limit }: { lot: string; limit: number },
-): Promise<'go' | 'in-lot' | 'lost'> {
+): Promise<'go' | 'in-lot' | 'lost' | 'drained'> {
   if (!(COMMAND in redis)) redis.defineCommand(COMMAND, { numberOfKeys: 2, lua: SCRIPT })
   const keys = [bullKey(prefix, queue, ''), companionPrefix(prefix, queue)]
   const taken = await untilTaken(
     () => (redis as Scripted)[COMMAND](...keys, id, token, lot, String(limit)),
-    onError,
+    { onError, stop },
   )
+  if (taken === undefined) return 'drained'
   return taken === 1 ? 'go' : taken === 2 ? 'in-lot' : 'lost'
 }

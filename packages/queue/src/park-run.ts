@@ -9,6 +9,8 @@ export interface LotDeps {
   prefix: string
   queue: string
   onError: (error: Error) => void
+  /** Aborts when the worker stops. */
+  stop?: AbortSignal | undefined
 }
 
 /** A run that a worker has in hand, before its handler was called. */
@@ -64,7 +66,7 @@ export async function parkRun(
   const keys = [bullKey(prefix, queue, ''), companionPrefix(prefix, queue)]
   const parked = await untilTaken(
     () => (redis as Scripted)[PARK_COMMAND](...keys, id, token, lot),
-    onError,
+    { onError },
   )
   return parked === 1 ? 'in-lot' : 'lost'
 }

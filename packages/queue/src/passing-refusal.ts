@@ -9,11 +9,20 @@ export const PASSING: ReadonlySet<string> = new Set(
   'OOM READONLY LOADING MISCONF NOREPLICAS BUSY MASTERDOWN CLUSTERDOWN TRYAGAIN'.split(' '),
 )
 
-/** Repeats a call for as long as Redis refuses it for a reason that passes. Rejects with any other error. */
+export interface Persistence {
+  onError: (error: Error) => void
+  /** Aborts when it is to be given up. */
+  stop?: AbortSignal | undefined
+}
+
+/**
+ * Repeats a call for as long as Redis refuses it for a reason that passes. Resolves to undefined when
+ * told to stop after such a refusal; rejects with any other error.
+ */
 export async function untilTaken<T>(
   call: () => Promise<T>,
-  onError: (error: Error) => void,
-): Promise<T> {
+  { onError, stop }: Persistence,
+): Promise<T | undefined> {
   for (
     let backoffMs = FIRST_BACKOFF_MS;
     ;
@@ -25,6 +34,8 @@ export async function untilTaken<T>(
       if (!(error instanceof Error) || !isRedisError(error, PASSING)) throw error
       onError(error)
     }
-    await sleep(backoffMs)
+    // Rejects when it is cut short, which the next line sees.
+    await sleep(backoffMs, undefined, stop ? { signal: stop } : {}).catch(() => undefined)
+    if (stop?.aborted) return undefined
   }
 }

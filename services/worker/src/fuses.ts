@@ -17,11 +17,12 @@ export interface FusesDeps {
   registry: Registry
   log: Logger
   onError: (error: Error) => void
+  stop: AbortSignal
 }
 
 /** The fuses of a worker's jobs, looked after until it is closed. */
 export function startFuses(deps: FusesDeps): FuseWatch {
-  const { redis, url, prefix, registry, log, onError } = deps
+  const { redis, url, prefix, registry, log, onError, stop } = deps
   const jobs = deps.jobs.flatMap(fusedJob)
   const isOpen = new Gauge({
     name: 'jadwal_fuse_open',
@@ -37,6 +38,7 @@ export function startFuses(deps: FusesDeps): FuseWatch {
     onChange: (change) => logChange(log, change),
     onState: ({ queue, name }, isClosed) => isOpen.set({ queue, job: name }, isClosed ? 0 : 1),
     onError,
+    stop,
   })
   const { signal } = watch
   if (jobs.length > 0) void pollLoop(() => watch.look(), { signal, log, name: 'look after fuses' })

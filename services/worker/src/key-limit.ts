@@ -8,7 +8,7 @@ const SHOWN_LENGTH = 200
 export type TakeSlot = (
   run: StartedRun,
   slot: { lot: string; limit: number },
-) => Promise<'go' | 'in-lot' | 'lost'>
+) => Promise<'go' | 'in-lot' | 'lost' | 'drained'>
 
 /** A job's key function returned something that is no key. It fails the attempt. */
 class ConcurrencyKeyError extends TypeError {
@@ -35,7 +35,9 @@ export async function awaitTurn(
     concurrency,
     input,
   }: { name: string; concurrency: KeyLimit<unknown>; input: AttemptInput },
-): Promise<{ kind: 'go' } | { kind: 'in-lot' | 'lost' } | { kind: 'threw'; error: unknown }> {
+): Promise<
+  { kind: 'go' } | { kind: 'in-lot' | 'lost' | 'drained' } | { kind: 'threw'; error: unknown }
+> {
   let key: unknown
   try {
     key = concurrency.key(input.payload)

@@ -91,7 +91,8 @@ export async function startWorker(
   const made = isolateJobs(jobs, { env: config.childEnv, log, clock, registry, lifecycle })
   const attempts = new AttemptsInHand(clock, log, children)
   const health = new HealthMetrics(registry, () => attempts.abandoned)
-  const fuses = startFuses({ redis, url, prefix, queues, jobs, registry, log, onError: logError })
+  const asking = { redis, prefix, onError: logError, stop }
+  const fuses = startFuses({ ...asking, url, queues, jobs, registry, log })
   lifecycle.onClose('fuses', () => fuses.close())
   const execution = {
     jobs: new Map(made.map((job) => [job.name, job])),
@@ -99,7 +100,7 @@ export async function startWorker(
     secrets: config.secrets,
     attempts,
     fuses,
-    takeSlot: slotTaker({ redis, prefix, onError: logError }),
+    takeSlot: slotTaker(asking),
     random: Math.random,
   }
   const logParked = rateLimitedErrors(log, 'run left for a worker of another version')
