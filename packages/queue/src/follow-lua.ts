@@ -21,7 +21,8 @@ end
 
 /**
  * Lua: `tellEnd(companions, id, fact)` tells whoever follows a run that it has ended: keeps its last fact
- * for a while and publishes its id. What comes behind a tab in a fact is its payload, which they know.
+ * for a while and publishes its id. What comes behind a tab in a fact is its payload, which they know, and
+ * which may be large or have what only its worker should read.
  */
 export const TELL_END = `
 local function tellEnd(companions, id, fact)

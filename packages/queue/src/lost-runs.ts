@@ -1,15 +1,17 @@
+import type { RunFact } from '@jadwal/domain'
 import type { Redis } from 'ioredis'
 import { WRITE_DEAD_LETTER } from './dead-letter.ts'
 import { TELL_END } from './follow-lua.ts'
 import { bullKey, companionPrefix, deadKey, outboxKey } from './keys.ts'
+import { factLine } from './run-fact.ts'
 import { LEAVE_SCHEDULE } from './unfinished-lua.ts'
 
 /** A run that the history believes to be unfinished, and whose message is gone. */
 export interface LostRun {
   id: string
   queue: string
-  /** Its end, as JSON. */
-  fact: string
+  /** Its end. */
+  fact: RunFact
   /** Whose unfinished run it was: the uuid of a schedule or backfill, or ''. */
   leaves: string
   letter: readonly string[]
@@ -60,6 +62,7 @@ export async function endLostRun(redis: Redis, prefix: string, run: LostRun): Pr
     bullKey(prefix, queue, ''),
     companionPrefix(prefix, queue),
   ]
-  const ended = await redis.eval(SCRIPT, 5, ...keys, id, fact, leaves, letter.length, ...letter)
+  const about = [id, factLine(fact), leaves, letter.length, ...letter]
+  const ended = await redis.eval(SCRIPT, 5, ...keys, ...about)
   return ended === 1
 }

@@ -68,6 +68,12 @@ export function runFactLine(run: StartedRun, worker: string, news: RunNews): str
   return safeJson(`${head}${log}${result},\t"payload":${run.payloadText}}`)
 }
 
+/** A fact of a run without an attempt's outcome, as JSON that Postgres takes; its payload comes last there, too. */
+export function factLine({ payload, ...rest }: Partial<RunFact> & { payload: unknown }): string {
+  const head = JSON.stringify(rest).slice(0, -1)
+  return safeJson(`${head},\t"payload":${JSON.stringify(payload ?? null)}}`)
+}
+
 /** What a fact says of the schedule that brought a run about. */
 export function scheduleFacts({ schedule }: RunMessage): Partial<RunFact> {
   if (!schedule) return {}

@@ -1,6 +1,6 @@
 import type { RunFact, RunId, RunMessage, ScheduleSpec } from '@jadwal/domain'
 import type { JobsOptions } from 'bullmq'
-import { instant, safeJson, scheduleFacts } from './run-fact.ts'
+import { factLine, instant, scheduleFacts } from './run-fact.ts'
 import { runMessageOptions } from './run-message.ts'
 
 /** A run that a schedule brings about: by a tick, by a backfill or by hand. */
@@ -48,6 +48,6 @@ export function scheduledRun(request: ScheduledRunRequest): ScheduledRun {
   return {
     message,
     options: runMessageOptions({ enqueuedAtMs, delayMs, priority }),
-    fact: safeJson(JSON.stringify(fact)).slice(1),
+    fact: factLine(fact).slice(1),
   }
 }

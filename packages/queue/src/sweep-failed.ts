@@ -10,7 +10,7 @@ import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import { deadLetterFields } from './dead-letter.ts'
 import { bullKey } from './keys.ts'
-import { safeJson, scheduleFacts } from './run-fact.ts'
+import { factLine, scheduleFacts } from './run-fact.ts'
 import { type Abandoned, endAbandoned } from './sweep-script.ts'
 
 const AT_ONCE = 100
@@ -84,7 +84,7 @@ async function readAbandoned(deps: SweepDeps, id: string): Promise<Abandoned> {
   }
   return {
     id,
-    fact: safeJson(JSON.stringify(fact)),
+    fact: factLine(fact),
     leaves: fact.backfill_id ?? fact.schedule_id ?? '',
     letter: deadLetterFields(letter),
   }

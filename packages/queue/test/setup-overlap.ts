@@ -5,7 +5,7 @@ import {
   keys,
   redisReady,
   type RunEnd,
-  runMessageOptions,
+  scheduledRun,
   type TickPlan,
 } from '@jadwal/queue'
 import { eventually } from '@jadwal/testkit'
@@ -19,7 +19,7 @@ const SUCCEEDED: RunEnd = { kind: 'succeeded' }
 const reign = { term: 7, trusted: () => true }
 
 /** One schedule, a leader that fires its ticks with whatever policy, and a worker that a test ends runs of. */
-export async function setupOverlap(url: string) {
+export async function setupOverlap(url: string, payload: unknown = {}) {
   const bench = openBench(url)
   const running = new Map<string, (end: RunEnd) => void>()
   onTestFinished(async () => {
@@ -49,6 +49,15 @@ export async function setupOverlap(url: string) {
   const fireLatest = async (overlap: OverlapPolicy, jitterMs = 0): Promise<RunId> => {
     const tickAtMs = TICK + ticks * 1_000
     const id = tickRunId(scheduleId, tickAtMs)
+    const schedule = { id: scheduleId, name: 's' }
+    const { message, options, fact } = scheduledRun({
+      id,
+      queue: QUEUE,
+      schedule,
+      spec: { job: 'email.send' },
+      payload,
+      enqueuedAtMs: tickAtMs,
+    })
     const plan = (): TickPlan => ({
       scheduleId,
       lastMs: tickAtMs,
@@ -61,9 +70,9 @@ export async function setupOverlap(url: string) {
           tickAtMs,
           dueAtMs: tickAtMs + jitterMs,
           overlap,
-          message: { v: 1, payload: {}, schedule: { id: scheduleId, name: 's' } },
-          options: runMessageOptions({ enqueuedAtMs: tickAtMs }),
-          fact: JSON.stringify({ id, payload: {} }).slice(1),
+          message,
+          options,
+          fact,
         },
       ],
     })

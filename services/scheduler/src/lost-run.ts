@@ -23,6 +23,7 @@ export function endOfLost(row: RunRow, nowIso: string): LostRun {
     finished_at: nowIso,
     error,
     fingerprint: fingerprint(row.job, error),
+    ...(row.state === 'running' ? { attempt_state: 'lost', attempt_finished_at: nowIso } : {}),
   })
   const letter = deadLetterFields({
     job: row.job,
@@ -32,7 +33,7 @@ export function endOfLost(row: RunRow, nowIso: string): LostRun {
     priority: row.priority ?? 0,
     death: { reason: 'lost', error, attempt: row.attempt, at: nowIso },
   })
-  return { id: row.id, queue: row.queue, fact: JSON.stringify(fact), leaves: ownerOf(row), letter }
+  return { id: row.id, queue: row.queue, fact, leaves: ownerOf(row), letter }
 }
 
 /**
