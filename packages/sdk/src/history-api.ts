@@ -1,6 +1,8 @@
 import { type RunStatus, ShownRun, statusOf } from './run-state.ts'
 
 const ANSWERS_WITHIN_MS = 5_000
+/** What a proxy says of a request that was too slow, or one too many. */
+const PASSING_STATUS: ReadonlySet<number> = new Set([408, 429])
 
 /** How the api is reached. */
 export interface ApiAccess {
@@ -38,7 +40,8 @@ export async function askApi(api: ApiAccess, id: string): Promise<RunStatus | un
   const shown = answer.ok ? ShownRun.safeParse(parseJson(text)).data : undefined
   if (shown) return statusOf(shown)
   const said = `the api at ${api.url} answered with ${answer.status}`
-  throw new HistoryUnavailableError(said, answer.status >= 500)
+  const mayPass = answer.status >= 500 || PASSING_STATUS.has(answer.status)
+  throw new HistoryUnavailableError(said, mayPass)
 }
 
 function parseJson(text: string): unknown {

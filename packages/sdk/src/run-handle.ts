@@ -24,7 +24,8 @@ export interface RunHandle {
   /**
    * Waits until the run has ended and tells how; a run that is dead or cancelled has ended, too. Goes on
    * through outages of Redis and of the api. Throws `NotEndedError` after `timeoutMs`, `UnknownRunError` when
-   * the run is not known, and the reason of `signal` when that aborts.
+   * the run is not known, `HistoryUnavailableError` when the api gives an answer that asking again does not better
+   * (such as 401), and the reason of `signal` when that aborts.
    */
   end(options?: EndOptions): Promise<EndedRun>
 }

@@ -111,7 +111,7 @@ test('the end of a run that nobody followed is found on its way to the history',
 })
 
 test('the api is asked last, and asked again while it is in trouble', async () => {
-  const answers = [503, 404, 200]
+  const answers = [503, 404, 408, 429, 502, 200]
   const asked: unknown[] = []
   const api = createServer((req, res) => {
     asked.push([req.url, req.headers.authorization])
@@ -128,6 +128,22 @@ test('the api is asked last, and asked again while it is in trouble', async () =
   await expect(client.run(id).end()).rejects.toThrow(/neither Redis nor the history/)
   expect(await open().run(id).end()).toMatchObject({ state: 'dead', reason: 'lost' })
   expect(asked[0]).toEqual([`/api/v1/runs/${id}`, 'Bearer secret-token'])
+  expect(asked).toHaveLength(answers.length)
+}, 60_000)
+
+test('an api that refuses to answer ends the wait', async () => {
+  const api = createServer((_req, res) => void res.writeHead(401).end('{}'))
+  api.listen(0, '127.0.0.1')
+  onTestFinished(() => void api.close())
+  await once(api, 'listening')
+  const url = `http://127.0.0.1:${(api.address() as AddressInfo).port}`
+  const { client } = setup({ url })
+  await client.enqueue(sendEmail, PAYLOAD)
+  await expect(client.run(newRunId()).end()).rejects.toMatchObject({
+    code: 'HISTORY_UNAVAILABLE',
+    message: expect.stringContaining('answered with 401'),
+    mayPass: false,
+  })
 })
 
 test('a wait ends at its time, or with its signal; the run goes on', async () => {
