@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
-/** Whole-system tests start many processes and measure time: one file after the other. */
-const SYSTEM = ['test/**/*.test.ts']
+/** Tests that start many processes, or promise a time: one file after the other. */
+const SYSTEM = ['test/faults/**/*.test.ts', 'test/start/**/*.test.ts']
 /** Minutes each: only with `npm run test:faults`. */
 const LONG = ['test/faults/**/*.long.test.ts']
 const faultsOnly = process.env['JADWAL_TEST_FAULTS'] === '1'
@@ -21,8 +21,8 @@ export default defineConfig({
 })
 
 function fast() {
-  const include = ['packages/*/{src,test}/**/*.test.ts', 'services/*/{src,test}/**/*.test.ts']
-  return { test: { ...shared, name: 'fast', include, testTimeout: 20_000 } }
+  const include = ['{packages,services}/*/{src,test}/**/*.test.ts', 'test/**/*.test.ts']
+  return { test: { ...shared, name: 'fast', include, exclude: SYSTEM, testTimeout: 20_000 } }
 }
 
 function system() {
