@@ -5,7 +5,7 @@ import { TELL_END } from './follow-lua.ts'
 import { bullKey, cancelChannel, cancelsKey, companionPrefix, outboxKey } from './keys.ts'
 import { LEAVE_SLOT } from './lot-lua.ts'
 import { OUTCOME_FIELD } from './outcome-record.ts'
-import { safeJson } from './run-fact.ts'
+import { factLine } from './run-fact.ts'
 import { LEAVE_SCHEDULE, TAKE_OUT } from './unfinished-lua.ts'
 
 /**
@@ -27,6 +27,9 @@ export type CancelResult =
 /** A run that comes to be taken up while it is looked at is looked at again, this often. */
 const LOOKS = 5
 
+/** Earlier attempts of a run are lost in a row no more often than this, see `takeUp`. */
+const MOST_LOST = 3
+
 /*
  * Marks a run as to be cancelled.
  *   KEYS[1] the run's message  KEYS[2] cancels (HASH)
@@ -47,6 +50,7 @@ return 1
  * Ends a run that waits as cancelled, unless a worker has taken it up since its message was read.
  *   KEYS[1] outbox  KEYS[2] cancels  KEYS[3] prefix of the message keys  KEYS[4] prefix of the queue's companions
  *   ARGV[1] id  ARGV[2] how often it had been started  ARGV[3] fact  ARGV[4] whose unfinished run it was or ''
+ *   Attempts since its last outcome ended without a word: they are told as lost.
  *   Returns 1; 0 when it does not wait; -1 when it is gone.
  */
 const TAKE = `${TAKE_OUT}${LEAVE_SCHEDULE}${LEAVE_SLOT}${TELL_END}
@@ -56,7 +60,14 @@ if redis.call('EXISTS', message) == 0 then
   return -1
 end
 if (redis.call('HGET', message, 'ats') or '0') ~= ARGV[2] or takeOut(KEYS[3], ARGV[1]) == 0 then return 0 end
-redis.call('XADD', KEYS[1], '*', 'facts', ARGV[3])
+local outcome = redis.call('HGET', message, '${OUTCOME_FIELD}') or ''
+local facts, told = {}, tonumber(string.match(outcome, '^%d+') or 0)
+local attempts = tonumber(ARGV[2])
+for attempt = math.max(told, attempts - ${MOST_LOST}) + 1, attempts do
+  facts[#facts + 1] = cjson.encode({ kind = 'attempt', id = ARGV[1], attempt = attempt, attempt_state = 'lost' })
+end
+facts[#facts + 1] = ARGV[3]
+redis.call('XADD', KEYS[1], '*', 'facts', table.concat(facts, '\\n'))
 leaveSlot(KEYS[3], KEYS[4], ARGV[1])
 redis.call('DEL', message, message .. ':logs', message .. ':dependencies', message .. ':processed')
 redis.call('HDEL', KEYS[2], ARGV[1])
@@ -136,13 +147,12 @@ async function carryOut(
 }
 
 function cancelledFact(run: RunFact, reason: CancelReason, nowIso: string): string {
-  const fact: RunFact = {
+  return factLine({
     ...run,
     state: 'cancelled',
     reason,
     revision: revision(run.attempt, 'cancelled'),
     finished_at: nowIso,
     attempt_state: null,
-  }
-  return safeJson(JSON.stringify(fact))
+  })
 }

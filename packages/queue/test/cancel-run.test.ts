@@ -1,6 +1,7 @@
-import { cancelRun, carryOutCancels, keys } from '@jadwal/queue'
+import { cancelRun, carryOutCancels, keyLot, keys, takeSlot } from '@jadwal/queue'
 import { eventually, startTestRedis, type TestRedis } from '@jadwal/testkit'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Worker } from 'bullmq'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { NOW, QUEUE, setupOverlap } from './setup-overlap.ts'
 
 let server: TestRedis
@@ -78,4 +79,61 @@ test('a marked run whose worker died is cancelled by the next one, which heard o
   )
   expect(calls).toEqual([])
   expect(await cancelRun(deps, { queue: QUEUE, id }, 'cancelled')).toBe('gone')
+})
+
+test.each([
+  { kept: { ats: 2 }, lost: [1, 2] },
+  { kept: { ats: 2, jo: '1:drained' }, lost: [2] },
+  { kept: { ats: 1, atm: 1, jo: `1:retry:1:${Date.parse(NOW)}` }, lost: [] },
+])(
+  'attempts that nobody told the end of are lost when their run is cancelled: $kept',
+  async (given) => {
+    const { add, queue, facts, deps } = await setup()
+    await queue.pause()
+    const id = await add({}, given.kept)
+    await queue.pause()
+    expect(await cancelRun(deps, { queue: QUEUE, id }, 'cancelled')).toBe('cancelled')
+    expect(await facts()).toEqual([
+      ...given.lost.map((attempt) => ({ kind: 'attempt', id, attempt, attempt_state: 'lost' })),
+      expect.objectContaining({ kind: 'run', id, state: 'cancelled', attempt: given.kept.ats }),
+    ])
+  },
+)
+
+test('a follower hears of the end of a run alone, whatever of its attempts was lost', async () => {
+  const { add, queue, deps, redis, prefix } = await setup()
+  await queue.pause()
+  const id = await add({}, { ats: 1 })
+  await queue.pause()
+  await redis.zadd(keys.followedKey(prefix, QUEUE), 9e15, id)
+  await cancelRun(deps, { queue: QUEUE, id }, 'cancelled')
+  const told = JSON.parse((await redis.get(keys.endedKey(prefix, QUEUE, id))) ?? '')
+  expect(told).toMatchObject({ kind: 'run', state: 'cancelled' })
+})
+
+test('a run that was marked between its start and its parking is cancelled in its lot', async () => {
+  const { add, facts, deps, queue, redis, prefix } = await setup()
+  await queue.pause()
+  const id = await add()
+  const worker = new Worker(QUEUE, null, {
+    ...queue.opts,
+    connection: redis,
+    skipStalledCheck: true,
+  })
+  onTestFinished(() => worker.close())
+  await queue.resume()
+  await worker.getNextJob('holder', { block: false })
+  const slot = (run: { id: string; token: string }) =>
+    takeSlot({ ...deps, queue: QUEUE, onError: () => {} }, run, {
+      lot: keyLot('email.send', 'a'),
+      limit: 1,
+    })
+  await redis.set(`${keys.bullKey(prefix, QUEUE, 'other')}:lock`, 'other')
+  await redis.hset(keys.bullKey(prefix, QUEUE, 'other'), 'name', 'email.send')
+  expect(await slot({ id: 'other', token: 'other' })).toBe('go')
+  expect(await cancelRun(deps, { queue: QUEUE, id }, 'cancelled')).toBe('cancelling')
+  expect(await slot({ id, token: 'holder' })).toBe('in-lot')
+  expect(await carryOutCancels(deps, QUEUE)).toBe(1)
+  expect(await facts()).toMatchObject([{ id, state: 'cancelled', attempt: 0 }])
+  expect(await redis.hlen(keys.cancelsKey(prefix, QUEUE))).toBe(0)
 })

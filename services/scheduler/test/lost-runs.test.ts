@@ -153,3 +153,22 @@ test('as long as an older fact waits in the outbox nothing is given up', async (
   await lostRuns.round()
   expect(await facts()).toHaveLength(1)
 })
+
+test('the attempt that a lost run was making is lost with it', async () => {
+  const bench = await setup()
+  const started = {
+    attempt: 1,
+    started_at: '2026-09-01T10:00:00.000Z',
+    attempt_state: 'running',
+  } as const
+  const id = await bench.queued({ ...started, state: 'running', revision: 11, worker: 'gone' })
+  await twoRounds(bench)
+  await bench.record()
+  expect(await row(bench, id)).toMatchObject({ state: 'dead', reason: 'lost' })
+  const attempts = await bench.db
+    .selectFrom('attempts')
+    .selectAll()
+    .where('run_id', '=', id)
+    .execute()
+  expect(attempts).toMatchObject([{ attempt: 1, state: 'lost', finished_at: expect.any(Date) }])
+})
