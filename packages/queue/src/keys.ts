@@ -60,6 +60,11 @@ export function lotsKey(prefix: string, queue: string): string {
   return `${companionPrefix(prefix, queue)}lots`
 }
 
+/** STRING with PX: the HSCAN cursor behind the lots that were tended, of a queue with many. */
+export function lotsCursorKey(prefix: string, queue: string): string {
+  return `${companionPrefix(prefix, queue)}lots-cursor`
+}
+
 /** STRING with PX: set by the worker that has just tended the lots. */
 export function lotsTendedKey(prefix: string, queue: string): string {
   return `${companionPrefix(prefix, queue)}lots-tended`

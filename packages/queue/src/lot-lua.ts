@@ -20,7 +20,8 @@ const MOST_GONE = 1_000
 
 /**
  * `takeParked(base, companions, lot, count)`: puts so many runs of a lot at the front of their queue,
- * those parked first first, and returns their ids. `isParked(base, lot, id)`: whether a run lies in it.
+ * those parked first first, and returns their ids, and whether it stopped early because so many had gone.
+ * `isParked(base, lot, id)`: whether a run lies in it.
  */
 export const TAKE_PARKED = `
 local function isParked(base, lot, id)
@@ -54,7 +55,7 @@ local function takeParked(base, companions, lot, count)
   if #taken > 0 and redis.call('HEXISTS', base .. 'meta', 'paused') == 0 then
     redis.call('ZADD', base .. 'marker', 0, '0')
   end
-  return taken
+  return taken, gone == ${MOST_GONE}
 end
 `
 
@@ -69,19 +70,19 @@ end
 
 /**
  * `fillSlots(base, companions, lot)`: lets as many parked runs of a key start as have room, and keeps
- * the slots for them. Returns how many there were.
+ * the slots for them. Returns how many there were, and whether it stopped early.
  */
 export const FILL_SLOTS = `${TAKE_PARKED}${CLOSE_LOT}
 local function fillSlots(base, companions, lot)
   local slots = companions .. 'slots:' .. lot
   local limit = tonumber(redis.call('HGET', companions .. 'lots', lot) or '')
-  local taken = takeParked(base, companions, lot, (limit or 0) - redis.call('SCARD', slots))
+  local taken, stopped = takeParked(base, companions, lot, (limit or 0) - redis.call('SCARD', slots))
   for _, id in ipairs(taken) do
     redis.call('SADD', slots, id)
     redis.call('HSET', base .. id, '${SLOT_FIELD}', lot)
   end
   closeLot(companions, lot)
-  return #taken
+  return #taken, stopped
 end
 `
 

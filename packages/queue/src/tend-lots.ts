@@ -1,13 +1,15 @@
 import type { Redis } from 'ioredis'
 import { jobOfLot } from './key-slot.ts'
-import { bullKey, companionPrefix, lotsKey, lotsTendedKey } from './keys.ts'
+import { bullKey, companionPrefix, lotsCursorKey, lotsKey, lotsTendedKey } from './keys.ts'
 import { FILL_SLOTS, SLOT_FIELD } from './lot-lua.ts'
 
 /** One worker of all that serve a queue tends its lots, this often at most. */
 const TENDED_EACH_MS = 5_000
-/** So many lots at most in one go; the next one goes on behind them. */
+/** So many lots at most in one go; the next one goes on behind them, whichever worker's it is. */
 const MOST_LOTS = 1_000
 const LOTS_AT_ONCE = 100
+/** How long it is known where to go on. */
+const CURSOR_MS = 3_600_000
 /** So many runs go in one script, so that it stays short. */
 const RELEASED_AT_ONCE = 500
 
@@ -17,38 +19,41 @@ const RELEASED_AT_ONCE = 500
  *   KEYS[1] prefix of the message keys  KEYS[2] prefix of the queue's companions
  *   ARGV[1] lot  ARGV[2] how many slots it has, 'none' when its job limits nothing, or '' when unknown
  *   ARGV[3] how many runs to let start at most
- *   Returns how many were let start.
+ *   Returns how many were let start, and 1 when there may be more to do at once.
  */
 const SCRIPT = `${FILL_SLOTS}
 local base, companions, lot, most = KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[3])
 local parked, slots = companions .. 'parked:' .. lot, companions .. 'slots:' .. lot
 local stored = redis.call('HGET', companions .. 'lots', lot)
-if not stored then return 0 end
+if not stored then return { 0, 0 } end
 if stored == '' then
-  for _ = 1, most do
+  local passed = 0
+  while passed < most do
     local id = redis.call('LINDEX', parked, 0)
     if not id or isParked(base, lot, id) then break end
     redis.call('LPOP', parked)
+    passed = passed + 1
   end
   closeLot(companions, lot)
-  return 0
+  return { 0, passed == most and 1 or 0 }
 end
 for _, id in ipairs(redis.call('SMEMBERS', slots)) do
   if redis.call('HGET', base .. id, '${SLOT_FIELD}') ~= lot then redis.call('SREM', slots, id) end
 end
 if ARGV[2] == 'none' then
-  local taken = #takeParked(base, companions, lot, most)
+  local taken, stopped = takeParked(base, companions, lot, most)
   if redis.call('EXISTS', parked) == 0 then redis.call('DEL', slots) end
   closeLot(companions, lot)
-  return taken
+  return { #taken, (stopped or #taken == most) and 1 or 0 }
 end
 if ARGV[2] ~= '' then redis.call('HSET', companions .. 'lots', lot, ARGV[2]) end
-return fillSlots(base, companions, lot)
+local taken, stopped = fillSlots(base, companions, lot)
+return { taken, stopped and 1 or 0 }
 `
 
 const COMMAND = 'jadwalTendLot'
 
-type Scripted = Redis & { [COMMAND](...args: string[]): Promise<number> }
+type Scripted = Redis & { [COMMAND](...args: string[]): Promise<[number, 0 | 1]> }
 
 export interface LotTenderDeps {
   redis: Redis
@@ -65,7 +70,6 @@ export interface LotTenderDeps {
  */
 export class LotTender {
   readonly #deps: LotTenderDeps
-  #cursor = '0'
 
   constructor(deps: LotTenderDeps) {
     this.#deps = deps
@@ -79,20 +83,20 @@ export class LotTender {
     if ((await redis.exists(lotsKey(prefix, queue))) === 0) return 0
     const mine = lotsTendedKey(prefix, queue)
     if ((await redis.set(mine, '1', 'PX', TENDED_EACH_MS, 'NX')) === null) return 0
+    const position = lotsCursorKey(prefix, queue)
+    let cursor = (await redis.get(position)) ?? '0'
     let looked = 0
     let released = 0
     do {
-      const [cursor, lots] = await redis.hscan(
-        lotsKey(prefix, queue),
-        this.#cursor,
-        'COUNT',
-        LOTS_AT_ONCE,
-      )
-      this.#cursor = cursor
+      const scan = await redis.hscan(lotsKey(prefix, queue), cursor, 'COUNT', LOTS_AT_ONCE)
+      const lots = scan[1]
+      cursor = scan[0]
       const names = lots.filter((_, at) => at % 2 === 0)
       for (const some of await Promise.all(names.map((lot) => this.#tendLot(lot)))) released += some
       looked += names.length
-    } while (this.#cursor !== '0' && looked < MOST_LOTS)
+    } while (cursor !== '0' && looked < MOST_LOTS)
+    if (cursor === '0') await redis.del(position)
+    else await redis.set(position, cursor, 'PX', CURSOR_MS)
     return released
   }
 
@@ -103,9 +107,11 @@ export class LotTender {
     const limit = job === undefined ? '' : String(limitOf(job) ?? '')
     const tendOnce = () =>
       (redis as Scripted)[COMMAND](...keys, lot, limit, String(RELEASED_AT_ONCE))
-    let released = await tendOnce()
-    if (limit !== 'none') return released
-    for (let some = released; some === RELEASED_AT_ONCE; released += some) some = await tendOnce()
-    return released
+    let released = 0
+    for (;;) {
+      const [some, isMore] = await tendOnce()
+      released += some
+      if (isMore === 0) return released
+    }
   }
 }

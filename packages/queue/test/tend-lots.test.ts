@@ -1,6 +1,7 @@
 import { keyLot, keys } from '@jadwal/queue'
 import { eventually, startTestRedis, type TestRedis } from '@jadwal/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { HELD_SCORE } from '../src/unfinished-lua.ts'
 import { QUEUE, setupKeys, sorted } from './setup-keys.ts'
 
 let server: TestRedis
@@ -57,4 +58,39 @@ test('a lot in which only runs lie that have gone is forgotten', async () => {
   }
   expect(await tend()()).toBe(0)
   expect(await leftOvers()).toEqual([])
+})
+
+test.each(['fuse:email.send', keyLot('email.send', 'acme')])(
+  'however many runs of the lot %s have gone, one look passes over all of them',
+  async (lot) => {
+    const { redis, prefix, tend, add, queue, messageKey } = setup()
+    await queue.pause()
+    const id = await add({ payload: { key: 'acme' } })
+    await redis.lrem(keys.bullKey(prefix, QUEUE, 'paused'), 1, id)
+    await redis.zadd(keys.bullKey(prefix, QUEUE, 'delayed'), HELD_SCORE, id)
+    await redis.hset(messageKey(id), 'jlot', lot)
+    const parked = keys.parkedKey(prefix, QUEUE, lot)
+    const gone = Array.from({ length: 5_000 }, (_, at) => `gone-${at}`)
+    await redis.rpush(parked, ...gone, id)
+    const isFuse = lot.startsWith('fuse')
+    await redis.hset(keys.lotsKey(prefix, QUEUE), lot, isFuse ? '' : '2')
+    expect(await tend()()).toBe(isFuse ? 0 : 1)
+    expect(await redis.lrange(parked, 0, -1)).toEqual(isFuse ? [id] : [])
+  },
+)
+
+test('of more lots than one look gets through, the next goes on behind them, whichever worker makes it', async () => {
+  const { redis, prefix, tend } = setup()
+  const lots = Array.from({ length: 2_500 }, (_, at) => keyLot('email.send', `customer-${at}`))
+  await redis.hset(keys.lotsKey(prefix, QUEUE), ...lots.flatMap((lot) => [lot, '2']))
+  const left = (): Promise<number> => redis.hlen(keys.lotsKey(prefix, QUEUE))
+  await tend()()
+  const afterOne = await left()
+  expect(afterOne).toBeGreaterThan(1_000)
+  expect(afterOne).toBeLessThanOrEqual(1_500)
+  expect(await redis.exists(keys.lotsCursorKey(prefix, QUEUE))).toBe(1)
+  await tend()()
+  await tend()()
+  expect(await left()).toBe(0)
+  expect(await redis.exists(keys.lotsCursorKey(prefix, QUEUE))).toBe(0)
 })
