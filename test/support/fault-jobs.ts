@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { defineJob } from '@jadwal/sdk'
 import { Redis } from 'ioredis'
 import { z } from 'zod'
-import { isolatedJobs } from './isolated-jobs.ts'
+import { isolatedJobs, spill } from './isolated-jobs.ts'
 
 /**
  * The jobs of the fault tests, served by real workers. Each attempt notes itself in Redis, outside of
@@ -176,6 +176,7 @@ const isolated = isolatedJobs(async (ctx) => {
 
 export const jobs = [
   ...isolated,
+  spill({ name: 'fault.spill', queue: 'faults' }),
   block,
   shaky,
   partner,

@@ -43,6 +43,8 @@ export function isolatedJobs(note: Note) {
         for (;;) eaten.push({ at: eaten.length, text: `number ${eaten.length}` })
       },
     }),
+    /** Throws its key where nobody catches it, also after its attempt if it is to be late. */
+    spill(named('spill', isolate)),
     /** Stays in a system call until somebody opens the other end of the pipe. */
     defineJob({
       ...named('stuck', isolate),
@@ -55,6 +57,24 @@ export function isolatedJobs(note: Note) {
     endless('loop', { isolate, note, timeoutMs: 60_000 }),
     endless('late', { isolate, note, timeoutMs: 500 }),
   ])
+}
+
+/** A job whose handler throws the key of its payload outside of its promise. */
+export function spill(base: { name: string; queue: string; isolate?: Isolation }) {
+  return defineJob({
+    ...base,
+    payload: z.object({ key: z.string(), late: z.boolean() }),
+    attempts: 1,
+    handler({ key, late }) {
+      setTimeout(
+        () => {
+          throw Object.assign(new Error(`the key is ${key}`, { cause: key }), { code: key })
+        },
+        late ? 200 : 0,
+      )
+      return late ? undefined : new Promise(() => undefined)
+    },
+  })
 }
 
 /** Never ends by itself. */

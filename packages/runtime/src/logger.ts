@@ -3,6 +3,9 @@ import { instanceName } from './instance.ts'
 
 export type { Logger } from 'pino'
 
+/** Puts something else in the place of what shall not be seen in a text. */
+type Mask = (text: string) => string
+
 /** Writes JSON lines to standard output. What looks like a secret is hidden. */
 export function createLogger(service: string, level: string, instance = instanceName()): Logger {
   return pino({
@@ -10,7 +13,7 @@ export function createLogger(service: string, level: string, instance = instance
     base: { service, instance },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
-    serializers: { err: serializeError },
+    serializers: { err: (error: unknown) => shownError(error, asItIs) },
     redact: {
       paths: [
         'token',
@@ -28,19 +31,39 @@ export function createLogger(service: string, level: string, instance = instance
   })
 }
 
+/** A logger whose errors are masked before they are written, whatever was thrown. */
+export function maskErrors(log: Logger, mask: Mask): Logger {
+  return log.child({}, { serializers: { err: (error: unknown) => shownError(error, mask) } })
+}
+
 /**
  * Names its fields instead of copying all: ioredis hangs the failed command with its arguments on an
  * error, which would put payloads and passwords into the log.
  */
-function serializeError(error: unknown, depth = 0): unknown {
-  if (!(error instanceof Error)) return error
+function shownError(error: unknown, mask: Mask, depth = 0): unknown {
+  if (!(error instanceof Error)) return shownValue(error, mask)
   const { name, message, stack, cause } = error
   const code = 'code' in error ? error.code : undefined
   return {
-    type: name,
-    message,
-    ...(code === undefined ? {} : { code }),
-    stack,
-    ...(cause === undefined || depth > 3 ? {} : { cause: serializeError(cause, depth + 1) }),
+    type: shownValue(name, mask),
+    message: shownValue(message, mask),
+    ...(code === undefined ? {} : { code: shownValue(code, mask) }),
+    stack: shownValue(stack, mask),
+    ...(cause === undefined || depth > 3 ? {} : { cause: shownError(cause, mask, depth + 1) }),
   }
+}
+
+/** What is more than a text is masked as the JSON that it is. */
+function shownValue(value: unknown, mask: Mask): unknown {
+  if (typeof value === 'string') return mask(value)
+  if (mask === asItIs || typeof value !== 'object' || value === null) return value
+  try {
+    return mask(JSON.stringify(value))
+  } catch {
+    return 'something that can not be shown'
+  }
+}
+
+function asItIs(text: string): string {
+  return text
 }

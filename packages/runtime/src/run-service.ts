@@ -4,7 +4,7 @@ import { EndWatch } from './end-watch.ts'
 import { EXIT } from './exit-code.ts'
 import { instanceName } from './instance.ts'
 import type { Lifecycle } from './lifecycle.ts'
-import { createLogger, type Logger } from './logger.ts'
+import { createLogger, type Logger, maskErrors } from './logger.ts'
 import { tellParent } from './parent.ts'
 import { UnavailableError } from './unavailable-error.ts'
 
@@ -34,6 +34,8 @@ export interface Service<C extends ServiceConfig> {
 export interface ServiceConfig {
   logLevel: string
   graceMs: number
+  /** Hides in the errors of the log what shall not be seen. */
+  mask?: ((text: string) => string) | undefined
 }
 
 /**
@@ -59,7 +61,8 @@ export async function runService<C extends ServiceConfig>(service: Service<C>): 
 
 async function live<C extends ServiceConfig>(service: Service<C>, config: C): Promise<number> {
   const instance = instanceName()
-  const log = createLogger(service.name, config.logLevel, instance)
+  const plainLog = createLogger(service.name, config.logLevel, instance)
+  const log = config.mask ? maskErrors(plainLog, config.mask) : plainLog
   const end = new EndWatch(log, config.graceMs)
   let port: number | undefined
   log.debug('starting')

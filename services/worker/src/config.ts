@@ -1,6 +1,7 @@
 import { jobsEnv } from '@jadwal/jobs'
 import { MAX_PAYLOAD_BYTES, PAYLOAD_LIMITS, redisUrlProblem } from '@jadwal/queue'
 import { commonEnv, integerEnv, parseEnv, portEnv } from '@jadwal/runtime'
+import { maskOf } from '@jadwal/sdk/attempts'
 import { z } from 'zod'
 import { childEnv } from './isolation/child-env.ts'
 import { readQueueList } from './queue-list.ts'
@@ -33,6 +34,7 @@ const Env = z.object({
 
 export function readConfig(env: NodeJS.ProcessEnv) {
   const parsed = parseEnv(Env, env)
+  const secrets = secretsOf(env)
   return {
     redisUrl: parsed.REDIS_URL,
     prefix: parsed.JADWAL_PREFIX,
@@ -48,7 +50,9 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     jobsModule: parsed.JADWAL_JOBS,
     /** Undefined: all queues of the catalogue. */
     queues: parsed.JADWAL_QUEUES,
-    secrets: secretsOf(env),
+    secrets,
+    /** An error that nobody caught may tell any secret. */
+    mask: maskOf(secrets.values()),
     childEnv: childEnv(env),
   }
 }
