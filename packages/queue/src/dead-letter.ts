@@ -60,11 +60,25 @@ local function writeDeadLetter(prefix, id, at, n)
 end
 `
 
-/** Lua: `removeDeadLetter(prefix, id)` takes a letter, mostly one of the older, out of the dead-letter queue with that key prefix. */
+/**
+ * Lua: `removeDeadLetter(prefix, id)` takes a letter out of the dead-letter queue with that key prefix.
+ * It is looked for from the end of the list that it is nearer to by when it died; the oldest are last.
+ */
 export const REMOVE_DEAD_LETTER = `
+local function diedAtMs(letter)
+  return tonumber(redis.call('HGET', letter, '${DIED_AT_FIELD}') or '')
+end
+local function isYoung(prefix, id)
+  local first = redis.call('LINDEX', prefix .. 'wait', 0)
+  if not first or first == id then return first == id end
+  local last = redis.call('LINDEX', prefix .. 'wait', -1)
+  local youngest, oldest, died = diedAtMs(prefix .. first), diedAtMs(prefix .. last), diedAtMs(prefix .. id)
+  return youngest and oldest and died and youngest - died < died - oldest
+end
 local function removeDeadLetter(prefix, id)
+  local from = isYoung(prefix, id) and 1 or -1
   if redis.call('UNLINK', prefix .. id, prefix .. id .. ':logs') > 0 then
-    redis.call('LREM', prefix .. 'wait', -1, id)
+    redis.call('LREM', prefix .. 'wait', from, id)
   end
 end
 `

@@ -1,7 +1,7 @@
 import type { Clock } from '@jadwal/domain'
 import type { Redis } from 'ioredis'
 import { createMemoryGauge, PRODUCERS_STOP_AT } from './memory-watch.ts'
-import { discardLetters } from './discard-letters.ts'
+import { type DiscardResult, discardLetters } from './discard-letters.ts'
 import { QueueOpener } from './open-queue.ts'
 import { Patience } from './patience.ts'
 import {
@@ -11,11 +11,6 @@ import {
   type RedriveResult,
 } from './redrive-letters.ts'
 import { answering, tryLater } from './redis-trouble.ts'
-
-/** A decision was made now, or had been before. */
-export type DiscardResult =
-  | { id: string; discarded: true; isNew: boolean }
-  | { id: string; discarded: false; redrivenAs: string }
 
 /** Settles dead letters. Errors are those of a producer; whatever was not done can be asked for again. */
 export interface DeadLetters {

@@ -112,12 +112,8 @@ export { deadLetterFields } from './dead-letter.ts'
 export { endLostRun, type LostRun, oldestFactMs, runsWithoutMessage } from './lost-runs.ts'
 export { putBackLostRun, type RunToPutBack } from './put-back-lost-run.ts'
 export { trimDeadLetters, trimRejected } from './trim-dead-letters.ts'
-export {
-  createDeadLetters,
-  type DeadLetters,
-  type DeadLettersDeps,
-  type DiscardResult,
-} from './dead-letters.ts'
+export { createDeadLetters, type DeadLetters, type DeadLettersDeps } from './dead-letters.ts'
+export type { DiscardResult } from './discard-letters.ts'
 export type {
   LetterToRedrive,
   RedriveRefusal,

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { DeadLetter } from './dead-letter.ts'
 import { deadKey, settledKey } from './keys.ts'
 import type { DeadRunCopy } from './redriven-run.ts'
+import { safeJson } from './run-fact.ts'
 
 /** Commands in one pipeline. */
 const AT_ONCE = 2_000
@@ -15,9 +16,9 @@ export type Decision =
 
 const Discarded = z.object({ at: z.string(), by: z.string(), reason: z.string() })
 
-/** What is kept in Redis of a discard. */
+/** What is kept in Redis of a discard: also what a script makes its fact of. */
 export function discardedText(discarded: { at: string; by: string; reason: string }): string {
-  return `discarded ${JSON.stringify(discarded)}`
+  return `discarded ${safeJson(JSON.stringify(discarded))}`
 }
 
 /** Reads what is kept of a decision; undefined when there is none, or one that was only begun. */

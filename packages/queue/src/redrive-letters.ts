@@ -1,15 +1,21 @@
 import { redriveRunId, type RunId } from '@jadwal/domain'
 import type { Redis } from 'ioredis'
-import { bullPrefix, settledKey } from './keys.ts'
+import { bullPrefix, outboxKey, settledKey } from './keys.ts'
 import type { QueueOpener } from './open-queue.ts'
 import type { Patience } from './patience.ts'
+import { lettersAtOnce } from './letters-at-once.ts'
 import { type Decision, readDecision, readLetters } from './read-letters.ts'
-import { type DeadRunCopy, type Decider, redrivenRun, type RedrivenRun } from './redriven-run.ts'
+import {
+  type DeadRunCopy,
+  type Decider,
+  letterFact,
+  redrivenRun,
+  type RedrivenRun,
+} from './redriven-run.ts'
 import { registerQueues } from './registry.ts'
 import { type RedriveCall, sendRedrive } from './send-redrive.ts'
 
-/** Letters, and bytes of what is sent for them, in one call of a script. Redis does nothing else meanwhile. */
-const AT_ONCE = 100
+/** Bytes of what is sent for letters in one call of a script. Redis does nothing else meanwhile. */
 const AT_ONCE_BYTES = 4 * 1024 * 1024
 
 export interface LetterToRedrive {
@@ -68,29 +74,42 @@ export async function redriveLetters(
     const copy = found[at] ?? letter.copy
     const target = copy && request.queueOf(copy.job)
     if (!copy || target === undefined) {
-      results.set(letter.id, await decidedBefore(deps, letter, copy))
+      results.set(letter.id, await decidedBefore(deps, { ...letter, copy }, request))
       continue
     }
     const one = redriving(letter, copy, { target, nowMs: request.nowMs })
     const key = JSON.stringify([one.from, one.target])
     groups.set(key, [...(groups.get(key) ?? []), one])
   }
-  for (const group of groups.values())
-    for (const batch of batches(group))
+  for (const group of groups.values()) {
+    const most = await patience.for(lettersAtOnce(redis, prefix, group[0]?.from ?? ''))
+    for (const batch of batches(group, most))
       for (const result of await redriveBatch(deps, batch, request)) results.set(result.id, result)
+  }
   return letters.flatMap(({ id }) => results.get(id) ?? [])
 }
 
-/** A letter that can't be redriven may have been before. */
+/** A letter that can't be redriven may have been before; then that is told once more, as the script does. */
 async function decidedBefore(
   { redis, prefix, patience }: Deps,
-  { id, queue }: LetterToRedrive,
-  copy: DeadRunCopy | undefined,
+  { id, queue, copy }: { id: string; queue: string; copy: DeadRunCopy | undefined },
+  request: Decider,
 ): Promise<RedriveResult> {
   const kept = await patience.for(redis.get(settledKey(prefix, queue, id)))
   const decision = readDecision(id, kept)
-  if (decision) return toResult(id, decision)
+  if (decision) {
+    const fact = decisionFact(id, decision, request)
+    await patience.for(redis.xadd(outboxKey(prefix, queue), '*', 'facts', fact))
+    return toResult(id, decision)
+  }
   return copy ? { id, refused: 'unknown-job', job: copy.job } : { id, refused: 'no-letter' }
+}
+
+function decisionFact(id: string, decision: Decision, request: Decider): string {
+  if (decision.kind === 'redriven')
+    return letterFact(id, request, { redrivenAs: decision.redrivenAs })
+  const { at, by, reason } = decision
+  return letterFact(id, { by, nowMs: Date.parse(at) }, { reason })
 }
 
 function redriving(
@@ -163,12 +182,12 @@ function toResult(id: string, decision: Decision): RedriveResult {
   return { id, redrivenAs: redriveRunId(id), isNew: false }
 }
 
-function* batches(letters: readonly Redriving[]): Generator<Redriving[]> {
+function* batches(letters: readonly Redriving[], most: number): Generator<Redriving[]> {
   let batch: Redriving[] = []
   let bytes = 0
   for (const each of letters) {
     const size = 2 * each.run.fact.length
-    if (batch.length === AT_ONCE || (batch.length > 0 && bytes + size > AT_ONCE_BYTES)) {
+    if (batch.length === most || (batch.length > 0 && bytes + size > AT_ONCE_BYTES)) {
       yield batch
       batch = []
       bytes = 0

@@ -8,6 +8,13 @@ import { REMOVE_DEAD_LETTER } from './dead-letter.ts'
  */
 export const DECIDED_MS = 7 * DAY
 
+/** Lua: `discardedFact(id, said)` is the fact of a discard, made of what is kept of it (`discardedText`). */
+const DISCARDED_FACT = `
+local function discardedFact(id, said)
+  return '{"kind":"letter","id":"' .. id .. '","letter":' .. string.sub(said, #'discarded ' + 1) .. '}'
+end
+`
+
 /**
  * A script that redrives dead letters. Each step may be done again, and a letter leaves only after its
  * new run is in its queue:
@@ -15,7 +22,8 @@ export const DECIDED_MS = 7 * DAY
  * `add` puts the new run's message into that queue, once, with its fact;
  * `settle` tells of the decision and takes the letter out.
  * All three are done in one call where both queues are the same, else one after the other in their own
- * slots. \`scripts\` are the texts of BullMQ's add scripts.
+ * slots. Who claims what was decided before has the decision told once more: the history takes the first
+ * it hears of, and would wait for ever for one that got lost on its way. \`scripts\` are the texts of BullMQ's add scripts.
  */
 export function redriveScript(scripts: readonly string[]): string {
   return `
@@ -26,7 +34,7 @@ export function redriveScript(scripts: readonly string[]): string {
 -- then for each letter: id, id of the new run, number of its template, data, fact of the new run, fact
 --   of the decision, whose unfinished run it is or '', 1 when the history has the new run already
 -- Returns for each letter 1 when the steps are done, or what had been decided before.
-${addFunctions(scripts)}${REMOVE_DEAD_LETTER}
+${addFunctions(scripts)}${REMOVE_DEAD_LETTER}${DISCARDED_FACT}
 local claims, adds, settles = string.find(ARGV[1], 'claim'), string.find(ARGV[1], 'add'), string.find(ARGV[1], 'settle')
 local templates = adds and templatesOf(ARGV[4])
 local results, facts, marks, gone, failure = {}, {}, {}, {}, nil
@@ -55,8 +63,9 @@ for i = 5, #ARGV, 8 do
     if not said then marks[#marks + 1] = { settled, claim }
     elseif said ~= claim then
       result = said
-      if said == 'redriven' and redis.call('EXISTS', KEYS[2] .. ARGV[i]) == 1 then
-        facts[#facts + 1] = ARGV[i + 5]
+      local isDiscarded = string.sub(said, 1, 10) == 'discarded '
+      if isDiscarded or said == 'redriven' then
+        facts[#facts + 1] = isDiscarded and discardedFact(ARGV[i], said) or ARGV[i + 5]
         gone[#gone + 1] = ARGV[i]
       end
     end
@@ -77,21 +86,21 @@ return results
 }
 
 /*
- * Discards dead letters. May be sent again.
+ * Discards dead letters. May be sent again, and then tells of those that were discarded before.
  *   KEYS[1] prefix of the dead letters' keys  KEYS[2] outbox (STREAM)  KEYS[3] prefix of the queue's companions
  *   ARGV[1] how long decisions are kept (ms)
- *   ARGV    per letter: id, what is kept of the decision, its fact
+ *   ARGV    per letter: id, what is kept of the decision
  *   Returns for each letter 1 when it is discarded by this, or what had been decided before.
  */
-export const DISCARD_SCRIPT = `${REMOVE_DEAD_LETTER}
+export const DISCARD_SCRIPT = `${REMOVE_DEAD_LETTER}${DISCARDED_FACT}
 local results, facts, gone = {}, {}, {}
-for i = 2, #ARGV, 3 do
+for i = 2, #ARGV, 2 do
   local settled = KEYS[3] .. 'settled:' .. ARGV[i]
   local said = redis.call('GET', settled)
   if not said then redis.call('SET', settled, ARGV[i + 1], 'PX', ARGV[1]) end
-  local isThere = redis.call('EXISTS', KEYS[1] .. ARGV[i]) == 1
-  if not said or (isThere and string.sub(said, 1, 9) == 'discarded') then
-    facts[#facts + 1] = ARGV[i + 2]
+  local holds = said or ARGV[i + 1]
+  if string.sub(holds, 1, 10) == 'discarded ' then
+    facts[#facts + 1] = discardedFact(ARGV[i], holds)
     gone[#gone + 1] = ARGV[i]
   end
   results[#results + 1] = said or 1

@@ -1,81 +1,11 @@
-import { randomBytes, randomUUID } from 'node:crypto'
-import { newRunId, redriveRunId, type RunMessage, systemClock } from '@jadwal/domain'
-import {
-  createDeadLetters,
-  deadLetterFields,
-  keys,
-  locateLetters,
-  openRedis,
-  producerConnection,
-  type RedriveRequest,
-  redisReady,
-} from '@jadwal/queue'
-import { Queue } from 'bullmq'
-import { expect, inject, onTestFinished, test } from 'vitest'
+import { randomUUID } from 'node:crypto'
+import { redriveRunId, systemClock } from '@jadwal/domain'
+import { keys } from '@jadwal/queue'
+import { expect, test } from 'vitest'
 import { sendRedrive } from '../src/send-redrive.ts'
 import { Patience } from '../src/patience.ts'
 import { redrivenRun } from '../src/redriven-run.ts'
-
-const QUEUE = 'emails'
-const JOB = 'email.send'
-
-async function setup() {
-  const prefix = `letters-${randomBytes(4).toString('hex')}`
-  const open = async () => {
-    const redis = openRedis(producerConnection(inject('redisUrl')), () => undefined)
-    await redisReady(redis, 10_000)
-    const letters = createDeadLetters({ redis, prefix, clock: systemClock, onError: () => {} })
-    onTestFinished(async () => {
-      await letters.close()
-      redis.disconnect()
-    })
-    return { redis, letters }
-  }
-  const { redis, letters } = await open()
-  const bull = (queue: string): Queue => {
-    const opened = new Queue(queue, {
-      connection: redis,
-      prefix: keys.bullPrefix(prefix, queue),
-      skipMetasUpdate: true,
-    })
-    onTestFinished(() => opened.close())
-    return opened
-  }
-  /** A dead letter as a worker writes it. */
-  const bury = async (about: Partial<RunMessage> = {}, id = anId()): Promise<string> => {
-    const data = { v: 1, payload: { n: 1 }, ...about }
-    const at = systemClock.now().toISOString()
-    const death = { reason: 'failed', attempt: 3, at } as const
-    const fields = { job: JOB, data, enqueuedAtMs: 0, failures: 3, priority: 7, death }
-    await redis.hset(keys.deadKey(prefix, QUEUE, id), deadLetterFields(fields))
-    await redis.lpush(keys.deadKey(prefix, QUEUE, 'wait'), id)
-    return id
-  }
-  const buried = async (): Promise<string[]> =>
-    await redis.lrange(keys.deadKey(prefix, QUEUE, 'wait'), 0, -1)
-  const waiting = async (queue = QUEUE): Promise<string[]> => {
-    const found = await bull(queue).getJobs(['waiting', 'prioritized'])
-    return found.map(({ id }) => id ?? '')
-  }
-  // oxlint-disable-next-line typescript/no-explicit-any -- facts of every kind
-  const facts = async (queue = QUEUE): Promise<any[]> =>
-    (await redis.xrange(keys.outboxKey(prefix, queue), '-', '+')).flatMap(([, [, text = '']]) =>
-      text.split('\n').map((line) => JSON.parse(line) as unknown),
-    )
-  return { prefix, redis, letters, open, bull, bury, buried, waiting, facts }
-}
-
-const at = (id: string) => ({ id, queue: QUEUE })
-
-function anId(): string {
-  return newRunId(systemClock.now().getTime(), randomBytes(10))
-}
-
-const from = (queue: string | undefined): Omit<RedriveRequest, 'nowMs'> => ({
-  by: 'ana',
-  queueOf: () => queue,
-})
-const REQUEST = from(QUEUE)
+import { anId, at, from, JOB, QUEUE, REQUEST, setup } from './setup-letters.ts'
 
 test('a letter becomes a new run with all attempts before it, and leaves, and both are told', async () => {
   const { letters, bury, buried, bull, facts } = await setup()
@@ -142,7 +72,8 @@ test('redriven again, also by many at once and after its new run has ended, a le
     )
   expect(await buried()).toEqual([])
   expect(new Set(await waiting()).size).toBe(150)
-  expect((await facts()).filter(({ kind }) => kind === 'letter')).toHaveLength(150)
+  const told = (await facts()).filter(({ kind }) => kind === 'letter')
+  expect(new Set(told.map(({ id }) => id)).size).toBe(150)
   await bull(QUEUE).obliterate({ force: true })
   const again = await letters.redrive(ids.map(at), REQUEST)
   expect(again.every((result) => 'isNew' in result && !result.isNew)).toBe(true)
@@ -230,29 +161,22 @@ test('a letter whose job nobody serves stays', async () => {
   expect(await buried()).toEqual([id])
 })
 
-test('a discarded letter leaves with its reason, and what was decided first holds', async () => {
-  const { letters, redis, prefix, bury, buried, facts } = await setup()
-  const [one, other] = [await bury(), await bury()]
-  const decision = { by: 'ana', reason: 'a test order' }
-  expect(await letters.discard([at(one)], decision)).toEqual([
-    { id: one, discarded: true, isNew: true },
-  ])
-  expect(await letters.discard([at(one)], decision)).toMatchObject([{ isNew: false }])
-  expect(await buried()).toEqual([other])
-  expect(await facts()).toEqual([
-    { kind: 'letter', id: one, letter: { at: expect.any(String), ...decision } },
-  ])
-  const refused = [{ id: one, refused: 'discarded' }]
-  expect(await letters.redrive([at(one)], REQUEST)).toEqual(refused)
-  expect(await letters.redrive([at(one)], from(undefined))).toEqual(refused)
-  await letters.redrive([at(other)], REQUEST)
-  expect(await letters.discard([at(other)], decision)).toEqual([
-    { id: other, discarded: false, redrivenAs: redriveRunId(other) },
-  ])
-  const queues = ['reports', QUEUE]
-  const located = await locateLetters(redis, prefix, { ids: [one, other, anId()], queues })
-  expect([...located]).toEqual([
-    [one, QUEUE],
-    [other, QUEUE],
-  ])
+test('what was decided is told again when somebody redrives a letter that is gone, so that a lost fact comes back', async () => {
+  const { letters, redis, prefix, bury, facts } = await setup()
+  const [redriven, discarded] = [await bury(), await bury()]
+  await letters.redrive([at(redriven)], REQUEST)
+  await letters.discard([at(discarded)], { by: 'ana', reason: 'a "test" \u0000 of all: \\ ü' })
+  const told = (await facts()).filter(({ kind }) => kind === 'letter')
+  const copy = { job: JOB, message: { v: 1, payload: {} } as const, priority: 0 }
+  const gone = [redriven, discarded].map((id) => ({ id, queue: QUEUE, copy }))
+  for (const queue of [QUEUE, undefined, 'reports']) {
+    await redis.del(keys.outboxKey(prefix, QUEUE))
+    await letters.redrive(gone, from(queue))
+    const again = await facts()
+    expect(again).toHaveLength(2)
+    expect(again).toEqual([
+      { ...told[0], letter: { ...told[0].letter, at: expect.any(String) } },
+      told[1],
+    ])
+  }
 })

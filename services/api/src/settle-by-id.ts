@@ -1,6 +1,7 @@
 import { findLetters, notEnded, rowMessage, type RunRow, type SettledLetterRow } from '@jadwal/db'
 import { redriveRunId } from '@jadwal/domain'
 import {
+  type DiscardResult,
   listQueues,
   type LetterToRedrive,
   locateLetters,
@@ -20,7 +21,13 @@ export type Settling =
   | { id: string; discarded: true }
   | { id: string; refused: Refusal; detail: string }
 
-export type Refusal = RedriveRefusal | 'redriven' | 'not-dead' | 'not-found' | 'history-unavailable'
+export type Refusal =
+  | RedriveRefusal
+  | 'redriven'
+  | 'redrive-begun'
+  | 'not-dead'
+  | 'not-found'
+  | 'history-unavailable'
 
 type Found = { letter: LetterToRedrive } | { settling: Settling }
 type Known = { run?: RunRow; settled?: SettledLetterRow }
@@ -83,10 +90,7 @@ async function discardPage(
   const letters = [...found.values()].flatMap((each) => ('letter' in each ? [each.letter] : []))
   const results = await deps.deadLetters.discard(letters, request)
   const settled = new Map<string, Settling>(
-    results.map((result) => [
-      result.id,
-      result.discarded ? { id: result.id, discarded: true } : refusal(result.id, 'redriven'),
-    ]),
+    results.map((result) => [result.id, discarding(result)]),
   )
   for (const [id, each] of found) {
     if (!('settling' in each)) continue
@@ -96,6 +100,12 @@ async function discardPage(
       settled.set(id, { id, discarded: true })
   }
   return inOrder(ids, found, settled)
+}
+
+function discarding(result: DiscardResult): Settling {
+  const { id } = result
+  if (result.discarded) return { id, discarded: true }
+  return refusal(id, 'isBegun' in result ? 'redrive-begun' : 'redriven')
 }
 
 /**
@@ -166,6 +176,8 @@ const DETAILS: Record<Refusal, (about: string) => string> = {
   'unknown-job': (job) => `No worker has served the job ${job} yet.`,
   discarded: () => 'The dead letter was discarded.',
   redriven: () => 'The dead letter was redriven.',
+  'redrive-begun': () =>
+    'Its redrive was begun and cut short, so it can not be discarded: redrive it again.',
   'not-dead': (state) => `The run is ${state}.`,
   'not-found': () => 'There is no run with this id.',
   'history-unavailable': () =>
