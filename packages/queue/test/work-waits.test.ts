@@ -1,6 +1,6 @@
 import { keys, runMessageOptions, workWaits } from '@jadwal/queue'
-import { systemClock } from '@jadwal/domain'
-import { startTestRedis, type TestRedis } from '@jadwal/testkit'
+import { HOUR, type QueueRate, systemClock } from '@jadwal/domain'
+import { eventually, startTestRedis, type TestRedis } from '@jadwal/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openBench } from './run-bench.ts'
 
@@ -13,6 +13,7 @@ afterAll(async () => {
 })
 
 const QUEUE = 'emails'
+const RATE = { max: 3, perMs: HOUR }
 
 function setup() {
   const bench = openBench(server.url)
@@ -20,7 +21,8 @@ function setup() {
   return {
     bench,
     nowMs,
-    waits: () => workWaits(bench.redis, bench.prefix, { queue: QUEUE, nowMs }),
+    waits: (rate?: QueueRate) =>
+      workWaits(bench.redis, bench.prefix, { queue: QUEUE, rate, nowMs }),
   }
 }
 
@@ -53,11 +55,28 @@ test('nothing waits in a queue that is paused, at its rate, or has all that may 
   expect(await waits()).toBe(false)
   await bench.queue.resume()
   await bench.queue.rateLimit(60_000)
-  expect(await waits()).toBe(false)
+  expect(await waits(RATE)).toBe(false)
   await bench.queue.removeRateLimitKey()
   await bench.queue.setGlobalConcurrency(1)
   await bench.redis.lpush(keys.bullKey(bench.prefix, QUEUE, 'active'), 'another')
   expect(await waits()).toBe(false)
   await bench.redis.del(keys.bullKey(bench.prefix, QUEUE, 'active'))
   expect(await waits()).toBe(true)
+})
+
+test('a queue is at its rate only once all starts of the window are used up, however long that is', async () => {
+  const { bench, waits } = setup()
+  await using _bench = bench
+  const worker = bench.work(() => ({ kind: 'succeeded' }), { rate: RATE })
+  await bench.add()
+  await eventually(() => expect(bench.ends).toHaveLength(1))
+  await worker.close()
+  await bench.add()
+  expect(await waits(RATE)).toBe(true)
+  expect(await waits()).toBe(true)
+  bench.work(() => ({ kind: 'succeeded' }), { rate: RATE })
+  for (let i = 0; i < 2; i += 1) await bench.add()
+  await eventually(() => expect(bench.ends).toHaveLength(RATE.max))
+  expect(await bench.queue.getWaitingCount()).toBe(1)
+  expect(await waits(RATE)).toBe(false)
 })

@@ -148,7 +148,10 @@ export async function startWorker(
   const fetching = new FetchWatch({
     workers,
     gate,
-    workWaits: (queue) => workWaits(redis, prefix, { queue, nowMs: clock.now().getTime() }),
+    workWaits: (queue) => {
+      const rate = queues.find(({ name }) => name === queue)?.rate
+      return workWaits(redis, prefix, { queue, rate, nowMs: clock.now().getTime() })
+    },
     clock,
   })
   const crashed = new AbortController()
