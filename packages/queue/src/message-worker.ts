@@ -1,5 +1,7 @@
 import type { RunMessage } from '@jadwal/domain'
+import { setImmediate } from 'node:timers/promises'
 import { Worker } from 'bullmq'
+import type { Redis } from 'ioredis'
 
 /**
  * BullMQ's worker, which knows of each message that it has in hand. BullMQ itself forgets to renew a
@@ -26,6 +28,21 @@ export class MessageWorker extends Worker<RunMessage> {
     } finally {
       if (this.#inHand.get(id) === token) this.#inHand.delete(id)
     }
+  }
+
+  /**
+   * Which of the messages in hand have another's mark in their lock, or none. A renewal may fail of one
+   * that was given back, by the answer that is on its way, or has even come back since.
+   */
+  async lostOf(redis: Redis, lockKeys: ReadonlyMap<string, string>): Promise<string[]> {
+    const tokens = new Map([...lockKeys.keys()].map((id) => [id, this.#inHand.get(id)]))
+    const holders = await Promise.all([...lockKeys.values()].map((key) => redis.get(key)))
+    // What gave a message back was sent before: whoever waits for its answer has it by then.
+    await setImmediate()
+    return [...lockKeys.keys()].filter((id, at) => {
+      const token = tokens.get(id)
+      return token !== undefined && token !== holders[at] && this.#inHand.get(id) === token
+    })
   }
 
   get inHand(): number {

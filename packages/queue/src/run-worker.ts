@@ -91,7 +91,7 @@ export class RunWorker {
     this.#worker.on('error', (error) => {
       if (!error.message.startsWith('could not renew lock')) onError(error)
     })
-    this.#worker.on('lockRenewalFailed', (ids) => options.onLost(ids))
+    this.#worker.on('lockRenewalFailed', (ids) => void this.#notRenewed(ids))
     this.#worker.on('locksRenewed', ({ count }) => options.onRenewed(count))
   }
 
@@ -162,6 +162,17 @@ export class RunWorker {
       await this.#finish(message, run, await execute(run))
     } finally {
       suspects.release()
+    }
+  }
+
+  async #notRenewed(ids: readonly string[]): Promise<void> {
+    const { redis, prefix, queue, onLost } = this.#options
+    const lockKeys = new Map(ids.map((id) => [id, `${bullKey(prefix, queue, id)}:lock`]))
+    try {
+      const lost = await this.#worker.lostOf(redis, lockKeys)
+      if (lost.length > 0) onLost(lost)
+    } catch (error) {
+      this.#failed(error)
     }
   }
 
