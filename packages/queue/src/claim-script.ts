@@ -23,7 +23,7 @@ export function claimScript(scripts: readonly string[]): string {
 -- Returns for each message '' when it was added, or the id of the run that is there already;
 -- or, with nothing done, { 'conflict', position from 0, field, id of the first run }
 ${addFunctions(scripts)}${FOLLOW}
-local claims, results, fresh = {}, {}, {}
+local claims, results, fresh, missing = {}, {}, {}, {}
 local function claimOf(key)
   if key == '' then return nil end
   if claims[key] == nil then claims[key] = redis.call('GET', key) end
@@ -37,6 +37,13 @@ for i = 4, #ARGV, 8 do
     local first, of = string.match(claim, '^(%S+) (%S+)$')
     if of ~= hash then return { 'conflict', #results, field, first } end
     results[#results + 1] = first
+    -- What else the call knows the run by belongs to it too.
+    for at, key in ipairs({ byId, byKey }) do
+      if key ~= '' and not claimOf(key) then
+        claims[key] = claim
+        missing[#missing + 1] = { key, at == 1 and ${ID_MS} or ${KEY_MS} }
+      end
+    end
     if ARGV[i + 6] ~= '' and redis.call('EXISTS', ARGV[1] .. first) == 1 then
       follow(ARGV[2], nowMs(), tonumber(ARGV[i + 6]), first)
     end
@@ -59,6 +66,7 @@ for _, i in ipairs(fresh) do
 end
 if #facts > 0 then redis.call('XADD', KEYS[2], '*', 'facts', table.concat(facts, '\\n')) end
 if failure then return failed(failure) end
+for _, claim in ipairs(missing) do redis.call('SET', claim[1], claims[claim[1]], 'PX', claim[2]) end
 return results
 `
 }

@@ -196,3 +196,27 @@ test('a message that Redis cannot take leaves its key free', async () => {
   const id = await producer.enqueue(JOB, {}, options)
   expect(await waiting()).toEqual([id])
 })
+
+test('a key that comes with a known id, or an id with a known key, belongs to that run from then on', async () => {
+  const { producer, waiting, redis, prefix } = setup()
+  const [id, other] = [ownId(), ownId()]
+  await producer.enqueue(JOB, {}, { id })
+  expect(await producer.enqueue(JOB, {}, { id, idempotencyKey: 'k' })).toBe(id)
+  expect(await producer.enqueue(JOB, {}, { idempotencyKey: 'k' })).toBe(id)
+  expect(await producer.enqueue(JOB, {}, { id: other, idempotencyKey: 'k' })).toBe(id)
+  expect(await producer.enqueue(JOB, {}, { id: other })).toBe(id)
+  expect(await waiting()).toEqual([id])
+  for (const [key, hours] of [
+    [keys.idempotencyClaimKey(prefix, 'mails', { job: JOB.name, key: 'k' }), 24],
+    [keys.idClaimKey(prefix, 'mails', other), 25],
+  ] as const) {
+    const leftMs = await redis.pttl(key)
+    expect(leftMs).toBeGreaterThan((hours - 1) * HOUR)
+    expect(leftMs).toBeLessThanOrEqual(hours * HOUR)
+  }
+  const payloads = [{ n: 1 }, { n: 1 }]
+  const options = { ids: [ownId(), ownId()], idempotencyKeys: ['both', 'both'] }
+  const ids = await producer.enqueueMany(JOB, payloads, options)
+  expect(ids[1]).toBe(ids[0])
+  expect(await producer.enqueue(JOB, { n: 1 }, { id: options.ids[1] ?? '' })).toBe(ids[0])
+})
