@@ -100,8 +100,9 @@ export class RunFollower {
       const queues = await patience.for(listQueues(redis, this.#deps.prefix))
       const fact = await patience.for(findRunInRedis(redis, this.#deps.prefix, { queues, id }))
       if (fact || queues.length === 0) return fact
-      const keys = queues.map((queue) => endedKey(this.#deps.prefix, queue, id))
-      const told = await patience.for(redis.mget(...keys))
+      // Each queue's key lies in a slot of its own.
+      const asked = queues.map((queue) => redis.get(endedKey(this.#deps.prefix, queue, id)))
+      const told = await patience.for(Promise.all(asked))
       return told.flatMap((text) => readFact(text) ?? []).at(0)
     })
   }
