@@ -15,6 +15,7 @@ local function takeBack(base, id)
   redis.call('SREM', base .. 'stalled', id)
   redis.call('HINCRBY', message, 'ats', -1)
   redis.call('HDEL', message, 'processedOn', 'pb')
+  -- The rate's window may be a later one than that of the start by now.
   if tonumber(redis.call('GET', base .. 'limiter') or '0') > 0 then redis.call('DECR', base .. 'limiter') end
 end
 `
