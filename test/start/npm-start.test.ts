@@ -48,6 +48,18 @@ test('a second start has the history and the token of the first', async () => {
   expect(oldest).toMatchObject({ state: 'succeeded' })
 })
 
+test('at SIGUSR2 every service drains and starts again, beside the same servers', async () => {
+  const before = await services()
+  const servers = (await processes()).filter((pid) => !before.has(pid))
+  running?.child.kill('SIGUSR2')
+  await running?.waitForLog('every service was started again', START_TIMEOUT_MS)
+  const after = await services()
+  expect(after.size).toBe(before.size)
+  expect([...after].filter((pid) => before.has(pid))).toEqual([])
+  expect(await living([...before])).toEqual([])
+  expect(await living(servers)).toEqual(servers)
+})
+
 test('after kill -9 nothing of it remains once the next start is ready, and that one stops cleanly', async () => {
   const pids = await processes()
   await running?.kill()
@@ -89,9 +101,13 @@ async function get(url: string, token: string): Promise<{ items: RunItem[] }> {
   return (await answer.json()) as { items: RunItem[] }
 }
 
+async function services(): Promise<Set<number>> {
+  const list = JSON.parse(readFileSync(join(data, 'processes.json'), 'utf8')) as { pid: number }[]
+  return new Set(await living(list.map(({ pid }) => pid)))
+}
+
 /** The pids of the services and of the servers. */
 async function processes(): Promise<number[]> {
-  const list = JSON.parse(readFileSync(join(data, 'processes.json'), 'utf8')) as { pid: number }[]
   const redis = JSON.parse(readFileSync(join(data, 'redis', 'redis-process.json'), 'utf8')) as {
     pid: number
   }
@@ -99,7 +115,7 @@ async function processes(): Promise<number[]> {
   const postgres = existsSync(postmaster)
     ? [Number.parseInt(readFileSync(postmaster, 'utf8'), 10)]
     : []
-  return living([...list.map(({ pid }) => pid), redis.pid, ...postgres])
+  return living([...(await services()), redis.pid, ...postgres])
 }
 
 async function living(pids: readonly number[]): Promise<number[]> {

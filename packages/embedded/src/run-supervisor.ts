@@ -30,6 +30,8 @@ export async function runSupervisor(env: NodeJS.ProcessEnv, projectRoot: string)
     watchParent: env['npm_lifecycle_event'] === 'start',
     onHurry: () => terminal.say('asked again to stop, hurrying'),
   })
+  // Node's default would end us and nobody else; before there are services it has nobody to go to.
+  process.on('SIGUSR2', () => undefined)
   const lock = await lockFolder(data, terminal, end)
   if (!lock) return 1
   try {
@@ -65,6 +67,7 @@ async function live(
       end.requestStop()
     },
   })
+  process.on('SIGUSR2', () => void supervisor.renew())
   try {
     await supervisor.start()
     // What the services said before they were ready may still be in their pipes: this comes last.

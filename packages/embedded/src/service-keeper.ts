@@ -55,6 +55,7 @@ export class ServiceKeeper {
   #isReady = false
   #running: Promise<void> = Promise.resolve()
   #resolveReady: () => void = () => undefined
+  #onRenewed: (() => void) | undefined
 
   /** Resolves when it was ready for the first time. */
   readonly ready = new Promise<void>((resolve) => {
@@ -78,6 +79,20 @@ export class ServiceKeeper {
 
   start(): void {
     this.#running = this.#keepRunning()
+  }
+
+  /**
+   * Has the process drain, and resolves when the next one is ready; at once when none is ready that could be
+   * asked, or everything stops.
+   */
+  async renew(): Promise<void> {
+    if (!this.#isReady || this.#stopping.signal.aborted) return
+    await new Promise<void>((resolve) => {
+      this.#onRenewed = resolve
+      this.#stopping.signal.addEventListener('abort', () => resolve(), { once: true })
+      this.#signal('SIGUSR2')
+    })
+    this.#onRenewed = undefined
   }
 
   async stop({ hurry, kill }: StopSignals): Promise<void> {
@@ -151,6 +166,7 @@ export class ServiceKeeper {
     this.#wasReady = true
     this.#isReady = true
     this.#resolveReady()
+    this.#onRenewed?.()
   }
 
   #signal(signal: NodeJS.Signals): void {

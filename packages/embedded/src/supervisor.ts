@@ -33,7 +33,8 @@ export class Supervisor {
   readonly #config: SupervisorConfig
   readonly #deps: SupervisorDeps
   readonly #closings: (() => Promise<void>)[] = []
-  readonly #services: ServiceKeeper[] = []
+  readonly #kinds: ServiceKeeper[][] = []
+  #isRenewing = false
   adminToken = ''
   apiPort = 0
 
@@ -43,7 +44,7 @@ export class Supervisor {
   }
 
   get services(): readonly ServiceKeeper[] {
-    return this.#services
+    return this.#kinds.flat()
   }
 
   /** Resolves when everything is ready. Throws when it cannot; what runs by then is for `stop`. */
@@ -63,8 +64,23 @@ export class Supervisor {
     const kinds = serviceSpecs(this.#config, { ...urls, apiPort, adminToken })
     const processes = new ProcessList(data.processes)
     for (const kind of kinds) this.#startKind(kind, { terminal, processes, onGaveUp })
-    terminal.say(`${this.#services.length} services are starting`)
-    await unlessAborted(stop, Promise.all(this.#services.map(({ ready }) => ready)))
+    terminal.say(`${this.services.length} services are starting`)
+    await unlessAborted(stop, Promise.all(this.services.map(({ ready }) => ready)))
+  }
+
+  /**
+   * Has every service drain and start again with the code that is installed by now. Of one kind the
+   * next goes when the one before is ready again, so that code that does not start ends at the first.
+   */
+  async renew(): Promise<void> {
+    const { terminal, stop } = this.#deps
+    if (stop.aborted) return
+    if (this.#isRenewing) return terminal.say('SIGUSR2: services are being started again already')
+    this.#isRenewing = true
+    terminal.say('SIGUSR2: each service drains and starts again')
+    await Promise.all(this.#kinds.map(renewInTurn))
+    this.#isRenewing = false
+    if (!stop.aborted) terminal.say('every service was started again')
   }
 
   /** Stops everything in order; gently until `hurry` aborts. Never rejects. */
@@ -85,7 +101,7 @@ export class Supervisor {
 
   #startKind(specs: readonly ServiceSpec[], deps: KeeperDeps): void {
     const kind = specs.map((spec) => new ServiceKeeper(spec, deps))
-    this.#services.push(...kind)
+    this.#kinds.push(kind)
     this.#closings.push(() => this.#stopKind(kind))
     for (const service of kind) service.start()
   }
@@ -103,6 +119,10 @@ export class Supervisor {
     hurry.removeEventListener('abort', hurried)
     timers.forEach((timer) => clearTimeout(timer))
   }
+}
+
+async function renewInTurn(kind: readonly ServiceKeeper[]): Promise<void> {
+  for (const service of kind) await service.renew()
 }
 
 async function unlessAborted(signal: AbortSignal, work: Promise<unknown>): Promise<void> {

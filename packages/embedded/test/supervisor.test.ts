@@ -96,6 +96,43 @@ describe('npm start', () => {
     expect(project.events().filter((event) => event.startsWith('worker drains'))).toHaveLength(1)
   })
 
+  test('passes SIGUSR2 on, one service of a kind after the other, and lives on', async () => {
+    await using project = new FakeProject()
+    const supervisor = project.start({ FAKE_DRAIN_MS: '100' })
+    await supervisor.waitForLog(READY)
+    const old = await project.services()
+    supervisor.child.kill('SIGUSR2')
+    await supervisor.waitForLog('every service was started again')
+    const again = await project.services()
+    expect([...again.keys()].toSorted()).toEqual(ALL)
+    for (const name of ALL) expect(again.get(name)?.pid).not.toBe(old.get(name)?.pid)
+    const workers = project.events().filter((event) => event.startsWith('worker '))
+    expect(workers.slice(2).map((event) => event.split(' ')[1])).toEqual([
+      'drains',
+      'ended',
+      'env',
+      'drains',
+      'ended',
+      'env',
+    ])
+    expect(await supervisor.stop()).toBe(0)
+  })
+
+  test('SIGUSR2 neither ends a start that has no services yet nor one that stops', async () => {
+    await using project = new FakeProject()
+    const first = project.start({ FAKE_DRAIN_MS: '1000' })
+    await first.waitForLog(READY)
+    const stopped = first.stop()
+    await first.waitForLog('stopping;')
+    const second = project.start()
+    await second.waitForLog('waiting for the last start')
+    first.child.kill('SIGUSR2')
+    second.child.kill('SIGUSR2')
+    expect(await stopped).toBe(0)
+    await second.waitForLog(READY)
+    expect(await second.stop()).toBe(0)
+  })
+
   test('stops everything when a service has a wrong environment, and says so last', async () => {
     await using project = new FakeProject()
     const supervisor = project.start({ FAKE_RECORDER: '78' })
