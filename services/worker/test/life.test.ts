@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createProducer } from '@jadwal/queue'
 import { eventually, startTestRedis, type TestRedis } from '@jadwal/testkit'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { openBench } from './worker-bench.ts'
 
 let server: TestRedis
@@ -175,21 +176,30 @@ test('a worker that was frozen past its locks does no harm when it goes on', asy
   expect(facts).toContainEqual({ kind: 'attempt', id, attempt: 1, attempt_state: 'lost' })
 })
 
-test('a full Redis is waited out without a storm, and work goes on when there is room', async () => {
+test('a full Redis is worked off without a storm, producers are turned away, and then all goes on', async () => {
   await using own = await startTestRedis()
   await using bench = openBench(own.url)
-  const worker = bench.spawn()
+  const { prefix } = bench
+  const worker = bench.spawn({ JADWAL_QUEUES: 'tests:1', JADWAL_LOCK_MS: '1000' })
   await worker.ready
-  const id = await bench.add('slow', { ms: 500 })
+  const inHand = await bench.add('slow', { ms: 3_000 })
   await eventually(async () => expect(await bench.queue.getActiveCount()).toBe(1))
+  const waiting = [await bench.add('ok'), await bench.add('slow', { ms: 500 })]
   await bench.redis.config('SET', 'maxmemory', '1mb')
-  await worker.waitForLog('taking no runs for now')
+  await expect(bench.redis.set('any', 'thing')).rejects.toThrow(/^OOM/)
+  const producer = createProducer({ url: own.url, prefix, onError: () => undefined })
+  onTestFinished(() => producer.close())
+  const send = () => producer.enqueue({ name: 'ok', queue: 'tests' }, {})
+  await expect(send()).rejects.toMatchObject({ name: 'TryLaterError', code: 'TRY_LATER' })
+
+  for (const id of [inHand, ...waiting])
+    expect(await bench.reached(id, 'succeeded')).toMatchObject({ attempt: 1 })
+  await expect(send()).rejects.toMatchObject({ name: 'TryLaterError', code: 'TRY_LATER' })
   await bench.redis.config('SET', 'maxmemory', '0')
-  await bench.reached(id, 'succeeded')
-  const next = await bench.add('ok')
+  const next = await eventually(send)
   await bench.reached(next, 'succeeded')
   expect(worker.logs.length).toBeLessThan(60)
-})
+}, 60_000)
 
 test.each([
   [

@@ -157,11 +157,13 @@ test('an attempt past its timeout has failed, whether its handler listens or not
   const polite = await bench.add('polite')
   const deaf = await bench.add('deaf')
   const own = await bench.add('slow', { ms: 60_000 }, { timeoutMs: 50, attempts: 1 })
-  for (const id of [polite, deaf, own]) {
+  const listened = await bench.reached(polite, 'dead')
+  expect(listened['error']).toMatchObject({ name: 'TimeoutError', code: 'TIMEOUT' })
+  for (const id of [deaf, own]) {
     const fact = await bench.reached(id, 'dead')
-    expect(fact['error']).toMatchObject({ name: 'TimeoutError', code: 'TIMEOUT' })
+    expect(fact['error']).toMatchObject({ name: 'AbandonedError', code: 'ABANDONED' })
   }
-})
+}, 60_000)
 
 test('an attempt that runs for more than a second is told to be running', async () => {
   await using bench = openBench(server.url)
