@@ -8,6 +8,7 @@ const OUTCOMES: StoredOutcome[] = [
   { kind: 'drained', attempt: 2 },
   { kind: 'parked', attempt: 1, lost: 0 },
   { kind: 'parked', attempt: 4, lost: 2 },
+  { kind: 'parked', attempt: 4, lost: 0, sinceMs: 1_767_225_600_000 },
 ]
 
 test('a stored outcome reads back as it was written', () => {
@@ -17,7 +18,16 @@ test('a stored outcome reads back as it was written', () => {
 })
 
 test('what is no outcome counts as none', () => {
-  for (const text of [null, '', 'x:dead', '1:lost', '1:parked:', '1:drained:1', '1:retry:2']) {
+  for (const text of [
+    null,
+    '',
+    'x:dead',
+    '1:lost',
+    '1:parked:',
+    '1:parked:0:',
+    '1:drained:1',
+    '1:retry:2',
+  ]) {
     expect(readStoredOutcome(text)).toBeUndefined()
   }
 })

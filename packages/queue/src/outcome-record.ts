@@ -10,9 +10,10 @@ export type StoredOutcome =
   | { kind: 'drained'; attempt: number }
   /**
    * Put back for a worker that knows the form of the message or its job, or that has no other suspect
-   * in hand. `lost` is how many attempts before it were lost in a row: to park is no outcome.
+   * in hand. `lost` is how many attempts before it were lost in a row: to park is no outcome. `sinceMs`
+   * is when a worker that does not know its job first did so; kept as long as none takes it that does.
    */
-  | { kind: 'parked'; attempt: number; lost: number }
+  | { kind: 'parked'; attempt: number; lost: number; sinceMs?: number | undefined }
 
 /** The field of a message's hash that holds it. */
 export const OUTCOME_FIELD = 'jo'
@@ -22,16 +23,20 @@ export function endsRun(outcome: StoredOutcome | undefined): boolean {
   return outcome?.kind === 'succeeded' || outcome?.kind === 'dead' || outcome?.kind === 'cancelled'
 }
 
-/** `3:succeeded`, `3:retry:2:1767225600000`, `3:parked`, `3:parked:2`. */
+/** `3:succeeded`, `3:retry:2:1767225600000`, `3:parked`, `3:parked:2`, `3:parked:0:1767225600000`. */
 export function writeStoredOutcome(outcome: StoredOutcome): string {
-  if (outcome.kind === 'parked' && outcome.lost > 0)
-    return `${outcome.attempt}:parked:${outcome.lost}`
+  if (outcome.kind === 'parked') {
+    const { attempt, lost, sinceMs } = outcome
+    if (sinceMs !== undefined) return `${attempt}:parked:${lost}:${sinceMs}`
+    return lost > 0 ? `${attempt}:parked:${lost}` : `${attempt}:parked`
+  }
   return outcome.kind === 'retry'
     ? `${outcome.attempt}:retry:${outcome.failures}:${outcome.runAtMs}`
     : `${outcome.attempt}:${outcome.kind}`
 }
 
-const FORM = /^(\d+):(?:(succeeded|dead|cancelled|drained)|retry:(\d+):(\d+)|parked(?::(\d+))?)$/
+const FORM =
+  /^(\d+):(?:(succeeded|dead|cancelled|drained)|retry:(\d+):(\d+)|parked(?::(\d+)(?::(\d+))?)?)$/
 
 /** Undefined when nothing is stored or it can't be read. */
 export function readStoredOutcome(text: string | null): StoredOutcome | undefined {
@@ -40,6 +45,9 @@ export function readStoredOutcome(text: string | null): StoredOutcome | undefine
   const attempt = Number(match[1])
   const kind = match[2] as 'succeeded' | 'dead' | 'cancelled' | 'drained' | undefined
   if (kind !== undefined) return { kind, attempt }
-  if (match[3] === undefined) return { kind: 'parked', attempt, lost: Number(match[5] ?? 0) }
+  if (match[3] === undefined) {
+    const sinceMs = match[6] === undefined ? {} : { sinceMs: Number(match[6]) }
+    return { kind: 'parked', attempt, lost: Number(match[5] ?? 0), ...sinceMs }
+  }
   return { kind: 'retry', attempt, failures: Number(match[3]), runAtMs: Number(match[4]) }
 }

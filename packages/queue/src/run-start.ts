@@ -15,6 +15,8 @@ export class StartedRun {
   lostAttempts: readonly number[] = []
   /** How many were lost before those, of which was told when the run was parked. */
   lostBefore = 0
+  /** Since when (ms) it waits for a worker that knows its job; undefined when none has left it alone yet. */
+  leftAloneSinceMs: number | undefined
   /** JSON of the lines that the handler logged; undefined when it logged none. */
   log: string | undefined
   /** What its job counts it under, where it limits how many of a kind run at once. */

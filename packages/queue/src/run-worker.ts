@@ -182,6 +182,7 @@ export class RunWorker {
     run.endedAtMs = clock.now().getTime()
     if (end.kind === 'parked') {
       onParked(run.id, 'job')
+      run.leftAloneSinceMs ??= run.startedAtMs
       return this.#parkRun(message, run, end.delayMs)
     }
     if (end.kind === 'in-lot') throw new WaitingError()
@@ -213,7 +214,9 @@ export class RunWorker {
       return { kind: 'lost' }
     }
     run.mayHaveSlot = slot !== null
-    const next = takeUp(run, readStoredOutcome(stored), lossPolicy(run.job))
+    const outcome = readStoredOutcome(stored)
+    if (outcome?.kind === 'parked') run.leftAloneSinceMs = outcome.sinceMs
+    const next = takeUp(run, outcome, lossPolicy(run.job))
     if (mark !== null && next.kind !== 'finish') {
       if ('lost' in next) run.lostAttempts = next.lost
       return cancelledEnd(readReason(mark))
@@ -245,21 +248,15 @@ export class RunWorker {
     return this.#putBack(() => leaveAlone(redis, this.#options, { id, token, untilMs }))
   }
 
-  /** Parks a run that was looked at: its lost attempts are told now, and stay counted. */
+  /**
+   * Parks a run that was looked at: its lost attempts are told now, and stay counted. The start that
+   * ends so is none of its failures, and not lost either.
+   */
   async #parkRun(message: Message<RunMessage>, run: StartedRun, delayMs: number): Promise<void> {
-    const facts = run.lostAttempts.map((attempt) => lostAttemptLine(run, attempt)).join('\n')
-    await this.#park(message, run.token, { delayMs, facts, lost: run.lostInARow })
-  }
-
-  /** The start that ends so is none of the run's failures, and not lost either. */
-  async #park(
-    message: Message<RunMessage>,
-    token: string,
-    { delayMs, facts = '', lost = 0 }: { delayMs: number; facts?: string; lost?: number },
-  ): Promise<void> {
-    const record = { kind: 'parked', attempt: message.attemptsStarted, lost } as const
-    const stored = writeStoredOutcome(record)
-    await this.#note({ id: message.id ?? '', token, stored, facts, freesSlot: true })
+    const { id, token, attempt, lostInARow: lost, leftAloneSinceMs: sinceMs } = run
+    const facts = run.lostAttempts.map((each) => lostAttemptLine(run, each)).join('\n')
+    const stored = writeStoredOutcome({ kind: 'parked', attempt, lost, sinceMs })
+    await this.#note({ id, token, stored, facts, freesSlot: true })
     const dueAtMs = this.#options.clock.now().getTime() + delayMs
     await this.#putBack(() => message.moveToDelayed(dueAtMs, token), new DelayedError())
   }

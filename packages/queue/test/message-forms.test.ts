@@ -96,3 +96,20 @@ test('a message without a payload is shown whole', async () => {
   const shown = await findRunInRedis(bench.redis, bench.prefix, { queues: ['emails'], id })
   expect(shown).toMatchObject({ state: 'queued', payload: { v: 3, body: 'x' } })
 })
+
+test('a run of an unknown job keeps the time at which it was first left alone, until somebody knows it', async () => {
+  await using bench = openBench(server.url)
+  // As a version that kept no time left it.
+  const id = await bench.add({}, { ats: 1, jo: '1:parked' })
+  const seen: (number | undefined)[] = []
+  bench.work((run) => {
+    seen.push(run.leftAloneSinceMs)
+    if (seen.length === 4) return { kind: 'retry', delayMs: 1, error: { name: 'E', message: '' } }
+    if (seen.length === 5) return { kind: 'succeeded' }
+    return { kind: 'parked', delayMs: 1 }
+  })
+  await eventually(() => expect(bench.ends).toHaveLength(2))
+  const first = bench.calls[0]?.startedAtMs
+  expect(seen).toEqual([undefined, first, first, first, undefined])
+  expect(bench.calls.at(-1)).toMatchObject({ id, failures: 1, lostAttempts: [] })
+})

@@ -1,4 +1,4 @@
-import { HOUR, type JobDescription } from '@jadwal/domain'
+import { DAY, HOUR, type JobDescription } from '@jadwal/domain'
 import type { StartedRun } from '@jadwal/queue'
 import { expect, test } from 'vitest'
 import { executeRun, type ExecuteDeps } from './execute-run.ts'
@@ -11,14 +11,18 @@ function workerBeside(published: Pick<JobDescription, 'queue'> | undefined): Exe
   return { jobs: new Map(), findJob } as Partial<ExecuteDeps> as ExecuteDeps
 }
 
-function runWaitingFor(ms: number): StartedRun {
-  const run = { job: 'new.job', queue: 'mails', startedAtMs: NOW, dueAtMs: NOW - ms }
+/** One that is a day old, and that was left alone so long ago, or never. */
+function runWaitingFor(ms?: number): StartedRun {
+  const at = ms === undefined ? {} : { leftAloneSinceMs: NOW - ms }
+  const run = { job: 'new.job', queue: 'mails', startedAtMs: NOW, dueAtMs: NOW - DAY, ...at }
   return run as Partial<StartedRun> as StartedRun
 }
 
 test('a run whose job only newer workers know waits for one of them', async () => {
-  const end = await executeRun(workerBeside({ queue: 'mails' }), runWaitingFor(HOUR - 1))
-  expect(end).toMatchObject({ kind: 'parked' })
+  for (const ms of [undefined, 0, HOUR - 1]) {
+    const end = await executeRun(workerBeside({ queue: 'mails' }), runWaitingFor(ms))
+    expect(end).toMatchObject({ kind: 'parked' })
+  }
 })
 
 test('it does not wait for a worker that never comes', async () => {

@@ -7,7 +7,7 @@ import { awaitTurn, type TakeSlot } from './key-limit.ts'
 
 /** How long a run waits for a worker that knows its job, before it is looked at again. */
 const UNKNOWN_HERE_MS = 5_000
-/** After this long no worker is going to come that knows it: no roll-out takes as long. */
+/** After this long, since it was first left alone, no worker is going to come that knows it: no roll-out takes as long. */
 const WAITS_FOR_A_WORKER_MS = HOUR
 
 export interface ExecuteDeps {
@@ -63,7 +63,8 @@ async function unknownJob(deps: ExecuteDeps, run: StartedRun): Promise<RunEnd> {
   } catch {
     return parked
   }
-  const waits = run.startedAtMs - run.dueAtMs < WAITS_FOR_A_WORKER_MS
+  const waitedMs = run.startedAtMs - (run.leftAloneSinceMs ?? run.startedAtMs)
+  const waits = waitedMs < WAITS_FOR_A_WORKER_MS
   if (published?.queue === run.queue && waits) return parked
   const job = JSON.stringify(run.job)
   const message =
