@@ -12,6 +12,10 @@ export interface DeadLetterFilters {
   queue?: string
   job?: string
   fingerprint?: string
+  /** Any of these. */
+  jobs?: readonly string[]
+  /** A redrive: without the runs that it made. */
+  notMadeBy?: string
   /** When the run died. From, inclusive. */
   from?: Date
   /** To, exclusive. */
@@ -127,7 +131,7 @@ export function conditions(
   eb: ExpressionBuilder<Database, 'runs'>,
   filters: DeadLetterFilters & { settled: Settled },
 ): Expression<SqlBool>[] {
-  const { ids, queue, job, fingerprint, from, to, settled } = filters
+  const { ids, queue, job, jobs, fingerprint, notMadeBy, from, to, settled } = filters
   const all: Expression<SqlBool>[] = [eb('state', '=', sql.lit('dead'))]
   if (ids !== undefined) all.push(sql<SqlBool>`id = ANY (${[...ids]}::uuid[])`)
   if (queue !== undefined) all.push(eb('queue', '=', queue))
@@ -135,6 +139,15 @@ export function conditions(
   if (fingerprint !== undefined) all.push(eb('fingerprint', '=', fingerprint))
   if (from !== undefined) all.push(eb('finished_at', '>=', from))
   if (to !== undefined) all.push(eb('finished_at', '<', to))
+  if (jobs !== undefined) all.push(sql<SqlBool>`job = ANY (${[...jobs]}::text[])`)
+  if (notMadeBy !== undefined) {
+    const made = eb
+      .selectFrom('settled_letters as made')
+      .select('made.run_id')
+      .whereRef('made.run_id', '=', 'runs.redrive_of')
+      .where('made.redrive_id', '=', notMadeBy)
+    all.push(eb.not(eb.exists(made)))
+  }
   const decision = eb.exists(
     eb.selectFrom('settled_letters').select('run_id').whereRef('run_id', '=', 'runs.id'),
   )

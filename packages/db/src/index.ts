@@ -53,6 +53,7 @@ export type {
 } from './database.ts'
 export { hasSchedules } from './has-schedules.ts'
 export { findHistoryStart } from './find-history-start.ts'
+export { copyLetters, type LetterCopy } from './letter-copies.ts'
 export { findRun, type RecordedRun } from './find-run.ts'
 export { findScheduleName, type NamedSchedule } from './find-schedule-name.ts'
 export { type BackfilledRun, listBackfilledRuns } from './list-backfilled-runs.ts'

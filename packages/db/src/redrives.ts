@@ -1,4 +1,4 @@
-import type { RunState } from '@jadwal/domain'
+import { DAY, type RunState } from '@jadwal/domain'
 import { type Insertable, sql } from 'kysely'
 import { decodeCursor, encodeCursor } from './cursor.ts'
 import type { Database, Db, RedriveRow, RedriveState } from './database.ts'
@@ -145,9 +145,12 @@ export interface ReturnedRun {
   fingerprint: string | null
 }
 
+/** So much the clocks of a worker, which says when a run died, and of the api may differ; it only keeps the search short. */
+const CLOCKS_APART_MS = DAY
+
 /**
  * A run of a redrive that died of what its dead letter had died of; also where that is not known.
- * Served by runs_dead_idx: looks at what has died since the redrive was made.
+ * Served by runs_redrive_idx: looks at dead runs of any redrive, from about when this one was made.
  */
 export async function findReturned(
   db: Db,
@@ -159,7 +162,8 @@ export async function findReturned(
     .innerJoin('runs as before', 'before.id', 's.run_id')
     .select(['r.id as run', 'r.fingerprint'])
     .where('r.state', '=', sql.lit('dead'))
-    .where('r.finished_at', '>=', redrive.created_at)
+    .where('r.redrive_of', 'is not', null)
+    .where('r.finished_at', '>=', new Date(redrive.created_at.getTime() - CLOCKS_APART_MS))
     .where('s.redrive_id', '=', redrive.id)
     .whereRef('s.redriven_as', '=', 'r.id')
     .where((eb) =>

@@ -15,7 +15,7 @@ type Told = Pick<
   | 'idempotency_key'
 >
 
-/** The message that a run had, as far as its row tells: not what was asked over the job's own attempts and timeout. */
+/** The message that a run had, as far as its row tells: not what was asked over the job's own attempts and timeout (see copyLetters()). */
 export function rowMessage(row: Told): RunMessage {
   const { labels, schedule_id, schedule, tick_at, term, backfill_id } = row
   return {

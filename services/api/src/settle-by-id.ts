@@ -1,4 +1,11 @@
-import { findLetters, notEnded, rowMessage, type RunRow, type SettledLetterRow } from '@jadwal/db'
+import {
+  copyLetters,
+  findLetters,
+  type LetterCopy,
+  notEnded,
+  type RunRow,
+  type SettledLetterRow,
+} from '@jadwal/db'
 import { redriveRunId } from '@jadwal/domain'
 import {
   type DiscardResult,
@@ -122,6 +129,8 @@ async function find(deps: ApiDeps, ids: readonly string[]): Promise<Map<string, 
   const known = [...inHistory, ...(history ? located.keys() : [])].map((id) => redriveRunId(id))
   const going = new Set<string>(await askHistory(() => notEnded(db, known)))
   const isMade = (id: string): boolean => history !== undefined && !going.has(redriveRunId(id))
+  const dead = inHistory.flatMap((id) => history?.get(id)?.run ?? [])
+  const copies = await askHistory(() => copyLetters(db, dead))
   const found = new Map<string, Found>()
   for (const id of ids) {
     const { run, settled } = history?.get(id) ?? {}
@@ -130,7 +139,8 @@ async function find(deps: ApiDeps, ids: readonly string[]): Promise<Map<string, 
     else if (queue !== undefined) found.set(id, { letter: { id, queue, isMade: isMade(id) } })
     else if (settled?.redriven_as != null)
       found.set(id, { settling: { id, redrivenAs: settled.redriven_as } })
-    else if (run?.state === 'dead') found.set(id, { letter: letterOf(run, isMade(id)) })
+    else if (run?.state === 'dead')
+      found.set(id, { letter: { ...letterOf(run, copies), isMade: isMade(id) } })
     else if (run) found.set(id, { settling: refusal(id, 'not-dead', run.state) })
     else found.set(id, { settling: refusal(id, history ? 'not-found' : 'history-unavailable') })
   }
@@ -155,9 +165,9 @@ async function historyOf(
   }
 }
 
-function letterOf(run: RunRow, isMade: boolean): LetterToRedrive {
-  const copy = { job: run.job, message: rowMessage(run), priority: run.priority ?? 0 }
-  return { id: run.id, queue: run.queue, copy, isMade }
+function letterOf(run: RunRow, copies: ReadonlyMap<string, LetterCopy>): LetterToRedrive {
+  const copy = copies.get(run.id)
+  return { id: run.id, queue: run.queue, ...(copy ? { copy } : {}) }
 }
 
 function inOrder(

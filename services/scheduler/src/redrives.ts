@@ -1,5 +1,6 @@
 import {
   changeRedriveState,
+  copyLetters,
   type Db,
   type DeadLetterFilters,
   findReturned,
@@ -10,7 +11,6 @@ import {
   notEnded,
   noteRedrive,
   type RedriveRow,
-  rowMessage,
   type RunRow,
   stopRedrive,
 } from '@jadwal/db'
@@ -26,6 +26,7 @@ import { type Logger, rateLimitedErrors } from '@jadwal/runtime'
 import type { Redis } from 'ioredis'
 import { isInCanary, nextCanaryStep } from './canary.ts'
 import type { Catalogue } from './catalogue.ts'
+import { RedrivePace } from './redrive-pace.ts'
 
 const EACH_MS = 500
 /** Letters of one round, and of those that are in memory at a time, at most. */
@@ -39,7 +40,7 @@ export interface RedrivesDeps {
   redis: Redis
   redisClock: RedisClock
   prefix: string
-  catalogue: Pick<Catalogue, 'queueOf'>
+  catalogue: Pick<Catalogue, 'queueOf' | 'names'>
   deadLetters: DeadLetters
   log: Logger
   redisIsFull: () => boolean
@@ -52,8 +53,13 @@ interface Walk {
   isWhole: boolean
   /** It met a letter that is redriven by it, or has been settled and is not recorded so yet. */
   foundAny: boolean
-  /** Letters that it had to leave, and their jobs. */
-  left: Map<string, string>
+  left: Left
+}
+
+/** Letters that stay: how many, and the job of the first one. */
+interface Left {
+  count: number
+  job: string | undefined
 }
 
 /**
@@ -64,21 +70,26 @@ interface Walk {
 export class Redrives {
   readonly #deps: RedrivesDeps
   readonly #failed: (error: unknown) => void
+  readonly #pace: RedrivePace
   readonly #walks = new Map<string, Walk>()
-  /** When each may make runs again, by its rate. */
-  readonly #nextAtMs = new Map<string, number>()
+  /** When the last walk of each ended, where another has to follow. */
+  readonly #walkedAtMs = new Map<string, number>()
 
   constructor(deps: RedrivesDeps) {
     this.#deps = deps
     this.#failed = rateLimitedErrors(deps.log, 'redrive does not go on')
+    this.#pace = new RedrivePace(deps.redisClock, { ms: EACH_MS, letters: A_ROUND })
   }
 
   /** Brings every redrive on its way. Returns ms until the next round. */
   async round(): Promise<number> {
-    const { db, redisIsFull } = this.#deps
-    if (redisIsFull()) return EACH_MS
+    const { db, catalogue, redisIsFull } = this.#deps
+    // A leader that has not heard of any job yet would take all of them for unserved.
+    if (redisIsFull() || catalogue.names().length === 0) return EACH_MS
+    const running = await listRunningRedrives(db)
+    this.#forgetOthers(new Set(running.map(({ id }) => id)))
     let more = false
-    for (const redrive of await listRunningRedrives(db)) {
+    for (const redrive of running) {
       try {
         more = (await this.#advance(redrive)) || more
       } catch (error) {
@@ -96,7 +107,8 @@ export class Redrives {
       return false
     }
     const walk = this.#walks.get(redrive.id) ?? (await this.#beginWalk(redrive))
-    let room = this.#allowed(redrive)
+    if (!walk) return false
+    let room = this.#pace.allowed(redrive)
     while (room > 0) {
       const limit = Math.min(room, AT_ONCE)
       const letters = await this.#walkOn(redrive, walk, limit)
@@ -114,10 +126,10 @@ export class Redrives {
     const page = { after: walk.after, limit }
     const rows = await listUnsettledLetters(this.#deps.db, filtersOf(redrive), page)
     const results = await this.#redrive(redrive, rows)
-    this.#spend(redrive, results.filter((result) => 'isNew' in result && result.isNew).length)
+    this.#pace.spend(redrive, results.filter((result) => 'isNew' in result && result.isNew).length)
     const left = leftOver(results)
-    for (const [id, job] of left) walk.left.set(id, job)
-    walk.foundAny ||= left.size < results.length
+    walk.left = { count: walk.left.count + left.count, job: walk.left.job ?? left.job }
+    walk.foundAny ||= left.count < results.length
     const last = rows.at(-1)
     if (last?.finished_at) walk.after = { finished_at: last.finished_at, id: last.id }
     return rows.length
@@ -127,29 +139,34 @@ export class Redrives {
   async #endWalk(redrive: RedriveRow, walk: Walk): Promise<void> {
     const { db, redisClock, log } = this.#deps
     this.#walks.delete(redrive.id)
-    if (!walk.isWhole || walk.foundAny) return
     const at = new Date(redisClock.nowMs())
+    if (!walk.isWhole || walk.foundAny) {
+      this.#walkedAtMs.set(redrive.id, at.getTime())
+      return
+    }
     await this.#note(redrive, walk.left)
     const done = await changeRedriveState(db, redrive.id, { from: ['running'], to: 'done', at })
-    if (done) log.info({ redrive: redrive.id, left: walk.left.size }, 'redrive done')
+    if (done) log.info({ redrive: redrive.id, left: walk.left.count }, 'redrive done')
   }
 
   /**
    * A step is over when what was decided about its letters, and the end of every run that was made of
-   * them, is recorded.
+   * them, is recorded. Letters that can't be redriven hold up nothing.
    */
   async #advanceCanary(redrive: RedriveRow): Promise<void> {
     const { db } = this.#deps
     const { canary_letters: ids } = redrive
     const filters = filtersOf(redrive)
     const rows = await listUnsettledLetters(db, { ...filters, ids }, { limit: AT_ONCE })
-    if (rows.length > 0) {
-      const results = await this.#redrive(redrive, rows)
-      return await this.#note(redrive, leftOver(results))
-    }
+    const left = leftOver(await this.#redrive(redrive, rows))
+    if (left.count > 0) await this.#note(redrive, left)
+    if (left.count < rows.length) return
     const newIds = (await findSettled(db, ids)).flatMap((settled) => settled.redriven_as ?? [])
     if ((await notEnded(db, newIds)).length > 0 || (await this.#isStopped(redrive))) return
-    await nextCanaryStep(db, redrive, filters)
+    const isWhole = async (): Promise<boolean> =>
+      await this.#isRecorded(redrive.created_at.getTime())
+    const served = { ...filters, jobs: this.#deps.catalogue.names() }
+    await nextCanaryStep(db, redrive, { filters: served, isWhole })
   }
 
   async #redrive(redrive: RedriveRow, rows: readonly RunRow[]): Promise<RedriveResult[]> {
@@ -161,12 +178,11 @@ export class Redrives {
         rows.map(({ id }) => redriveRunId(id)),
       ),
     )
-    const letters = rows.map((row) => ({
-      id: row.id,
-      queue: row.queue,
-      copy: { job: row.job, message: rowMessage(row), priority: row.priority ?? 0 },
-      isMade: !going.has(redriveRunId(row.id)),
-    }))
+    const copies = await copyLetters(db, rows)
+    const letters = rows.map(({ id, queue }) => {
+      const copy = copies.get(id)
+      return { id, queue, ...(copy ? { copy } : {}), isMade: !going.has(redriveRunId(id)) }
+    })
     return await deadLetters.redrive(letters, {
       by: redrive.author,
       redrive: redrive.id,
@@ -184,53 +200,52 @@ export class Redrives {
     return true
   }
 
-  async #beginWalk({ id, created_at }: RedriveRow): Promise<Walk> {
-    const { redis, prefix } = this.#deps
-    const oldest = await Promise.all(
-      (await listQueues(redis, prefix)).map((queue) => oldestFactMs(redis, prefix, queue)),
-    )
-    const isWhole = Math.min(...oldest, Infinity) > created_at.getTime() + CLOCK_MARGIN_MS
-    const walk: Walk = { after: undefined, isWhole, foundAny: false, left: new Map() }
+  /** Undefined while what the last walk decided is not recorded: this one would only meet it again. */
+  async #beginWalk({ id, created_at }: RedriveRow): Promise<Walk | undefined> {
+    const walkedAtMs = this.#walkedAtMs.get(id)
+    if (walkedAtMs !== undefined && !(await this.#isRecorded(walkedAtMs))) return undefined
+    const isWhole = await this.#isRecorded(created_at.getTime())
+    const left = { count: 0, job: undefined }
+    const walk: Walk = { after: undefined, isWhole, foundAny: false, left }
     this.#walks.set(id, walk)
     return walk
   }
 
-  async #note(redrive: RedriveRow, left: ReadonlyMap<string, string>): Promise<void> {
-    const jobs = [...new Set(left.values())].filter((job) => job !== '')
-    const problem = jobs.length === 0 ? null : `no worker has served the job ${jobs[0]} yet`
-    if (redrive.refused === left.size && redrive.problem === problem) return
-    await noteRedrive(this.#deps.db, redrive.id, { refused: left.size, problem })
+  /** Whether every fact from before an instant has been recorded. */
+  async #isRecorded(beforeMs: number): Promise<boolean> {
+    const { redis, prefix } = this.#deps
+    const oldest = await Promise.all(
+      (await listQueues(redis, prefix)).map((queue) => oldestFactMs(redis, prefix, queue)),
+    )
+    return Math.min(...oldest, Infinity) > beforeMs + CLOCK_MARGIN_MS
   }
 
-  /** How many runs its rate lets it make now: no burst after a wait. */
-  #allowed({ id, rate }: RedriveRow): number {
-    if (rate === null) return A_ROUND
-    const nowMs = this.#deps.redisClock.nowMs()
-    if (nowMs < (this.#nextAtMs.get(id) ?? nowMs)) return 0
-    return Math.min(A_ROUND, Math.max(1, Math.floor((rate * EACH_MS) / 1_000)))
+  async #note(redrive: RedriveRow, { count, job }: Left): Promise<void> {
+    const problem = job === undefined ? null : `no worker has served the job ${job} yet`
+    if (redrive.refused === count && redrive.problem === problem) return
+    await noteRedrive(this.#deps.db, redrive.id, { refused: count, problem })
   }
 
-  #spend({ id, rate }: RedriveRow, runs: number): void {
-    if (rate === null || runs === 0) return
-    const nowMs = this.#deps.redisClock.nowMs()
-    const fromMs = Math.max(this.#nextAtMs.get(id) ?? nowMs, nowMs - EACH_MS)
-    this.#nextAtMs.set(id, fromMs + (runs / rate) * 1_000)
+  #forgetOthers(ids: ReadonlySet<string>): void {
+    for (const kept of [this.#walks, this.#walkedAtMs])
+      for (const id of kept.keys()) if (!ids.has(id)) kept.delete(id)
+    this.#pace.keep(ids)
   }
 }
 
-/** Only letters that died before it was asked for. */
-function filtersOf({ filter, created_at }: RedriveRow): DeadLetterFilters {
+/** Only letters that died before it was asked for, and none that it made: clocks may differ. */
+function filtersOf({ id, filter, created_at }: RedriveRow): DeadLetterFilters {
   const { from, to, ...rest } = filter
   const until =
     to === undefined ? created_at : new Date(Math.min(Date.parse(to), created_at.getTime()))
-  return { ...rest, ...(from === undefined ? {} : { from: new Date(from) }), to: until }
+  const since = from === undefined ? {} : { from: new Date(from) }
+  return { ...rest, ...since, to: until, notMadeBy: id }
 }
 
-/** The letters that stay, with their jobs; those that somebody has settled do not. */
-function leftOver(results: readonly RedriveResult[]): Map<string, string> {
-  return new Map(
-    results.flatMap((result): [string, string][] =>
-      'refused' in result && result.refused !== 'discarded' ? [[result.id, result.job ?? '']] : [],
-    ),
+/** Those that somebody has settled do not stay. */
+function leftOver(results: readonly RedriveResult[]): Left {
+  const left = results.flatMap((result) =>
+    'refused' in result && result.refused !== 'discarded' ? [result] : [],
   )
+  return { count: left.length, job: left.find(({ job }) => job !== undefined)?.job }
 }
