@@ -3,6 +3,8 @@ import { setImmediate } from 'node:timers/promises'
 import { Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 
+const CLOSING_DELAY_MS = 50
+
 /**
  * BullMQ's worker, which knows of each message that it has in hand. BullMQ itself forgets to renew a
  * lock when a message comes back to the worker that only just let go of it: it drops messages from its
@@ -18,6 +20,11 @@ export class MessageWorker extends Worker<RunMessage> {
     lockManager.untrackJob = (id) => {
       if (!this.#inHand.has(id)) untrack(id)
     }
+  }
+
+  /** BullMQ does not cut short a wait that begins after the close, such as for the end of a rate's window. */
+  override async delay(...[waitMs, abort]: Parameters<Worker['delay']>): Promise<void> {
+    await super.delay(this.closing ? CLOSING_DELAY_MS : waitMs, abort)
   }
 
   /** The message is in hand for as long as the promise is pending. `token` is the holder's mark in its lock. */

@@ -45,3 +45,10 @@ test('a lock is not lost when its message has come back to the worker, by whiche
   await redis.set(lockKey, 'second', 'PX', 60_000)
   expect(await lost()).toEqual([])
 })
+
+test('a wait that begins while the worker closes holds it up no longer', async () => {
+  const { worker } = setup()
+  const closed = worker.close()
+  await worker.delay(3_600_000)
+  await closed
+})
