@@ -50,7 +50,7 @@ export function parkedKey(prefix: string, queue: string, lot: string): string {
   return `${companionPrefix(prefix, queue)}parked:${lot}`
 }
 
-/** SET of the ids of runs that have a slot of a lot. */
+/** SET of the ids of runs that have a slot of a lot. Written by Lua (`lot-lua.ts`), which spells it out. */
 export function slotsKey(prefix: string, queue: string, lot: string): string {
   return `${companionPrefix(prefix, queue)}slots:${lot}`
 }
@@ -76,6 +76,11 @@ export function lotsTendedKey(prefix: string, queue: string): string {
  */
 export function settledKey(prefix: string, queue: string, id: string): string {
   return `${companionPrefix(prefix, queue)}settled:${id}`
+}
+
+/** STRING with PX: the new run of a redriven dead letter was made. Written by Lua (`settle-scripts.ts`), which spells it out. */
+export function redrivenKey(prefix: string, queue: string, id: string): string {
+  return `${companionPrefix(prefix, queue)}redriven:${id}`
 }
 
 /** HASH run id → why it is to be cancelled (a RunReason). Written before anything is done about it. */
@@ -125,6 +130,7 @@ export function endedChannel(prefix: string, queue: string): string {
 }
 
 /**
+ * The four keys of fuses are written by Lua (`fuse-lua.ts`), which spells them out.
  * HASH of a job's fuse that is not closed: `state` (open, probing), `until` (ms), `times` in a row,
  * `openedAt` and `lookedAt` (ms); while probing `step`, and how its runs ended, `good` and `bad`.
  */
