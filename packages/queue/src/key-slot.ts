@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { bullKey, companionPrefix } from './keys.ts'
 import { LEAVE_SLOT, PARK, SLOT_FIELD } from './lot-lua.ts'
-import type { LotDeps, RunInHand } from './park-run.ts'
+import type { LotDeps, RunInHand } from './run-in-hand.ts'
 import { untilTaken } from './passing-refusal.ts'
 import { RUNS_WHEN_FULL } from './when-full.ts'
 

@@ -1,6 +1,7 @@
-import { cancelRun, findRunInRedis, keys, parkRun, releaseParked, type RunEnd } from '@jadwal/queue'
+import { cancelRun, findRunInRedis, keys, type RunEnd } from '@jadwal/queue'
 import { eventually, startTestRedis, type TestRedis } from '@jadwal/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parkRun, releaseParked } from './park-by-hand.ts'
 import { openBench } from './run-bench.ts'
 
 let server: TestRedis

@@ -1,6 +1,7 @@
-import { keys, parkRun, type RunEnd } from '@jadwal/queue'
+import { keys, type RunEnd } from '@jadwal/queue'
 import { eventually, startTestRedis, type TestRedis } from '@jadwal/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parkRun } from './park-by-hand.ts'
 import { openBench } from './run-bench.ts'
 
 let server: TestRedis

@@ -1,24 +1,11 @@
+import { keys } from '@jadwal/queue'
 import type { Redis } from 'ioredis'
-import { bullKey, companionPrefix, parkedKey } from './keys.ts'
-import { CLOSE_LOT, PARK_IN_LOT, TAKE_PARKED } from './lot-lua.ts'
-import { untilTaken } from './passing-refusal.ts'
+import { companionPrefix } from '../src/keys.ts'
+import { CLOSE_LOT, PARK_IN_LOT, TAKE_PARKED } from '../src/lot-lua.ts'
+import { untilTaken } from '../src/passing-refusal.ts'
+import type { LotDeps, RunInHand } from '../src/run-in-hand.ts'
 
-/** A queue on a connection; `redis` may be shared. */
-export interface LotDeps {
-  redis: Redis
-  prefix: string
-  queue: string
-  onError: (error: Error) => void
-  /** Aborts when the worker stops. */
-  stop?: AbortSignal | undefined
-}
-
-/** A run that a worker has in hand, before its handler was called. */
-export interface RunInHand {
-  readonly id: string
-  /** Must still be in the message's lock. */
-  readonly token: string
-}
+/** Lots without slots as a fuse has them, without a fuse: tests open and close them by hand. */
 
 /*
  * Parks a run that is in hand. Its start counts as none, and a slot that it has goes to the next.
@@ -63,11 +50,10 @@ export async function parkRun(
   lot: string,
 ): Promise<'in-lot' | 'lost'> {
   if (!(PARK_COMMAND in redis)) redis.defineCommand(PARK_COMMAND, { numberOfKeys: 2, lua: SCRIPT })
-  const keys = [bullKey(prefix, queue, ''), companionPrefix(prefix, queue)]
-  const parked = await untilTaken(
-    () => (redis as Scripted)[PARK_COMMAND](...keys, id, token, lot),
-    { onError },
-  )
+  const at = [keys.bullKey(prefix, queue, ''), companionPrefix(prefix, queue)]
+  const parked = await untilTaken(() => (redis as Scripted)[PARK_COMMAND](...at, id, token, lot), {
+    onError,
+  })
   return parked === 1 ? 'in-lot' : 'lost'
 }
 
@@ -79,14 +65,14 @@ export async function releaseParked(
 ): Promise<number> {
   if (!(RELEASE_COMMAND in redis))
     redis.defineCommand(RELEASE_COMMAND, { numberOfKeys: 2, lua: RELEASE })
-  const keys = [bullKey(prefix, queue, ''), companionPrefix(prefix, queue)]
+  const at = [keys.bullKey(prefix, queue, ''), companionPrefix(prefix, queue)]
   let released = 0
   while (released < count) {
     const atOnce = Math.min(count - released, RELEASED_AT_ONCE)
-    const some = await (redis as Scripted)[RELEASE_COMMAND](...keys, lot, String(atOnce))
+    const some = await (redis as Scripted)[RELEASE_COMMAND](...at, lot, String(atOnce))
     released += some
     // None of a full batch: only runs that have gone lay in front.
-    if (some === 0 && (await redis.exists(parkedKey(prefix, queue, lot))) === 0) break
+    if (some === 0 && (await redis.exists(keys.parkedKey(prefix, queue, lot))) === 0) break
   }
   return released
 }
