@@ -131,7 +131,7 @@ test('the others finish, and a culprit among several is found when it is made ag
   expect(await second.exitCode()).toBe(70)
   expect(await bench.reached(culprit, 'dead')).toMatchObject({ attempt: 2, reason: 'failed' })
   expect(await bench.reached(other, 'succeeded')).toMatchObject({ attempt: 1 })
-})
+}, 60_000)
 
 test('an error that may be of any of several attempts does not keep the worker for its whole grace', async () => {
   await using bench = openBench(server.url)
