@@ -60,7 +60,7 @@ test('what was cut short, or is the fault of one run alone, says nothing about i
     'exhausted',
   ] as const)
     expect(fuseSign({ kind: 'dead', reason })).toBeUndefined()
-  for (const kind of ['cancelled', 'drained', 'parked', 'lost'])
+  for (const kind of ['cancelled', 'drained', 'left-alone', 'in-lot', 'lost'])
     expect(fuseSign({ kind })).toBeUndefined()
 })
 

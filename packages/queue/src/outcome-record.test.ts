@@ -6,9 +6,9 @@ const OUTCOMES: StoredOutcome[] = [
   { kind: 'dead', attempt: 12 },
   { kind: 'retry', attempt: 3, failures: 2, runAtMs: 1_767_225_600_000 },
   { kind: 'drained', attempt: 2 },
-  { kind: 'parked', attempt: 1, lost: 0 },
-  { kind: 'parked', attempt: 4, lost: 2 },
-  { kind: 'parked', attempt: 4, lost: 0, sinceMs: 1_767_225_600_000 },
+  { kind: 'left-alone', attempt: 1, lost: 0 },
+  { kind: 'left-alone', attempt: 4, lost: 2 },
+  { kind: 'left-alone', attempt: 4, lost: 0, sinceMs: 1_767_225_600_000 },
 ]
 
 test('a stored outcome reads back as it was written', () => {

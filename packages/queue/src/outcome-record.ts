@@ -10,10 +10,10 @@ export type StoredOutcome =
   | { kind: 'drained'; attempt: number }
   /**
    * Put back for a worker that knows the form of the message or its job, or that has no other suspect
-   * in hand. `lost` is how many attempts before it were lost in a row: to park is no outcome. `sinceMs`
+   * in hand; stored as `parked`. `lost` is how many attempts before it were lost in a row: this is no outcome. `sinceMs`
    * is when a worker that does not know its job first did so; kept as long as none takes it that does.
    */
-  | { kind: 'parked'; attempt: number; lost: number; sinceMs?: number | undefined }
+  | { kind: 'left-alone'; attempt: number; lost: number; sinceMs?: number | undefined }
 
 /** The field of a message's hash that holds it. */
 export const OUTCOME_FIELD = 'jo'
@@ -25,7 +25,7 @@ export function endsRun(outcome: StoredOutcome | undefined): boolean {
 
 /** `3:succeeded`, `3:retry:2:1767225600000`, `3:parked`, `3:parked:2`, `3:parked:0:1767225600000`. */
 export function writeStoredOutcome(outcome: StoredOutcome): string {
-  if (outcome.kind === 'parked') {
+  if (outcome.kind === 'left-alone') {
     const { attempt, lost, sinceMs } = outcome
     if (sinceMs !== undefined) return `${attempt}:parked:${lost}:${sinceMs}`
     return lost > 0 ? `${attempt}:parked:${lost}` : `${attempt}:parked`
@@ -47,7 +47,7 @@ export function readStoredOutcome(text: string | null): StoredOutcome | undefine
   if (kind !== undefined) return { kind, attempt }
   if (match[3] === undefined) {
     const sinceMs = match[6] === undefined ? {} : { sinceMs: Number(match[6]) }
-    return { kind: 'parked', attempt, lost: Number(match[5] ?? 0), ...sinceMs }
+    return { kind: 'left-alone', attempt, lost: Number(match[5] ?? 0), ...sinceMs }
   }
   return { kind: 'retry', attempt, failures: Number(match[3]), runAtMs: Number(match[4]) }
 }

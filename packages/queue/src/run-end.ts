@@ -11,14 +11,14 @@ export type RunEnd =
   /** Cut short because the worker stops: another one does it again. */
   | { kind: 'drained' }
   /** Not for this worker but for one of another version: it waits for that one, and nothing is told. */
-  | { kind: 'parked'; delayMs: number }
+  | { kind: 'left-alone'; delayMs: number }
   /** Its message lies in a lot, where it waits to be released: it is to be left alone, and nothing is told. */
   | { kind: 'in-lot' }
   /** Another worker has the run by now; nothing that this attempt did counts. */
   | { kind: 'lost' }
 
 /** An end that is told to the history. */
-export type ToldEnd = Exclude<RunEnd, { kind: 'lost' | 'parked' | 'in-lot' }>
+export type ToldEnd = Exclude<RunEnd, { kind: 'lost' | 'left-alone' | 'in-lot' }>
 
 /** The end of a run whose last attempts, so many in a row, were lost: more than its job allows. */
 export function lostTooOften(times: number): RunEnd {

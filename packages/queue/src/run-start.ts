@@ -13,7 +13,7 @@ export class StartedRun {
   endedAtMs = 0
   /** Numbers of earlier attempts that ended without a word. */
   lostAttempts: readonly number[] = []
-  /** How many were lost before those, of which was told when the run was parked. */
+  /** How many were lost before those, of which was told when the run was left alone. */
   lostBefore = 0
   /** Since when (ms) it waits for a worker that knows its job; undefined when none has left it alone yet. */
   leftAloneSinceMs: number | undefined

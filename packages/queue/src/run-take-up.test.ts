@@ -47,19 +47,19 @@ test('a retry that BullMQ counted is over, one that it did not count is still du
   })
 })
 
-test('a run that was parked keeps its lost attempts, of which was told then', () => {
-  const parked = { kind: 'parked', attempt: 4, lost: 1 } as const
-  expect(takeUp({ attempt: 5, failures: 0 }, parked)).toEqual({
+test('a run that was left alone keeps its lost attempts, of which was told then', () => {
+  const leftAlone = { kind: 'left-alone', attempt: 4, lost: 1 } as const
+  expect(takeUp({ attempt: 5, failures: 0 }, leftAlone)).toEqual({
     kind: 'run',
     lost: [],
     lostBefore: 1,
   })
-  expect(takeUp({ attempt: 6, failures: 0 }, parked)).toEqual({
+  expect(takeUp({ attempt: 6, failures: 0 }, leftAlone)).toEqual({
     kind: 'run',
     lost: [5],
     lostBefore: 1,
   })
-  expect(takeUp({ attempt: 7, failures: 0 }, parked)).toEqual({
+  expect(takeUp({ attempt: 7, failures: 0 }, leftAlone)).toEqual({
     kind: 'dead',
     lost: [5, 6],
     lostBefore: 1,
@@ -67,8 +67,11 @@ test('a run that was parked keeps its lost attempts, of which was told then', ()
 })
 
 test('to park is no outcome, to be drained is one', () => {
-  const parked = { kind: 'parked', attempt: 9, lost: 2 } as const
-  expect(takeUp({ attempt: 11, failures: 0 }, parked)).toMatchObject({ kind: 'dead', lost: [10] })
+  const leftAlone = { kind: 'left-alone', attempt: 9, lost: 2 } as const
+  expect(takeUp({ attempt: 11, failures: 0 }, leftAlone)).toMatchObject({
+    kind: 'dead',
+    lost: [10],
+  })
   const drained = { kind: 'drained', attempt: 9 } as const
   expect(takeUp({ attempt: 11, failures: 0 }, drained)).toMatchObject({ kind: 'run', lost: [10] })
 })
@@ -81,7 +84,10 @@ test('of a job that is not to be made again, the first lost attempt ends the run
   expect(of(2)).toEqual({ kind: 'dead', lost: [1], lostBefore: 0 })
   expect(of(3, { kind: 'drained', attempt: 2 })).toMatchObject({ kind: 'run', lost: [] })
   expect(of(4, { kind: 'drained', attempt: 2 })).toMatchObject({ kind: 'dead', lost: [3] })
-  expect(of(3, { kind: 'parked', attempt: 2, lost: 0 })).toMatchObject({ kind: 'run' })
-  // It was lost before a worker that does not know the job parked it.
-  expect(of(3, { kind: 'parked', attempt: 2, lost: 1 })).toMatchObject({ kind: 'dead', lost: [] })
+  expect(of(3, { kind: 'left-alone', attempt: 2, lost: 0 })).toMatchObject({ kind: 'run' })
+  // It was lost before a worker that does not know the job left it alone.
+  expect(of(3, { kind: 'left-alone', attempt: 2, lost: 1 })).toMatchObject({
+    kind: 'dead',
+    lost: [],
+  })
 })

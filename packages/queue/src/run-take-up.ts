@@ -7,7 +7,7 @@ const MAX_LOST_ATTEMPTS = 3
 export type TakeUp =
   /**
    * Call the handler. Earlier attempts in `lost` ended without a word, and `lostBefore` ones before
-   * the run was parked, of which was told then. Two make the run a suspect.
+   * the run was left alone, of which was told then. Two make the run a suspect.
    */
   | { kind: 'run'; lost: readonly number[]; lostBefore: number }
   /** A predecessor wrote the outcome and died: BullMQ only has to be told. */
@@ -30,9 +30,9 @@ export function takeUp(
     return { kind: 'retry', failures: stored.failures, runAtMs: stored.runAtMs }
   const first = (stored?.attempt ?? 0) + 1
   const lost = Array.from({ length: Math.max(0, run.attempt - first) }, (_, i) => first + i)
-  // Old starts of a message that was parked for long are not worth a row each.
+  // Old starts of a message that was left alone for long are not worth a row each.
   const shown = lost.slice(-MAX_LOST_ATTEMPTS)
-  const lostBefore = stored?.kind === 'parked' ? stored.lost : 0
+  const lostBefore = stored?.kind === 'left-alone' ? stored.lost : 0
   const most = onLost === 'dead-letter' ? 1 : MAX_LOST_ATTEMPTS
   const isDead = lostBefore + lost.length >= most
   return { kind: isDead ? 'dead' : 'run', lost: shown, lostBefore }

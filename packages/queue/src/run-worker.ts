@@ -21,7 +21,7 @@ import { workOffWhenFull } from './when-full.ts'
 
 /** How long a suspect waits, at least and at most, for another to end. */
 const SUSPECT_WAIT_MS = [500, 1_500] as const
-/** Suspects come back together: the others are parked for certain before the first is called. */
+/** Suspects come back together: the others are left alone for certain before the first is called. */
 const SETTLE_MS = 250
 
 export interface RunWorkerOptions {
@@ -52,7 +52,7 @@ export interface RunWorkerOptions {
   /** So many locks were renewed in one go. */
   onRenewed: (count: number) => void
   /** A message has a form, or is of a job, that only workers of another version know; it waits for one. */
-  onParked: (runId: string, unknown: 'form' | 'job') => void
+  onLeftAlone: (runId: string, unknown: 'form' | 'job') => void
   onError: (error: Error) => void
 }
 
@@ -146,7 +146,7 @@ export class RunWorker {
   async #process(message: Message<RunMessage>, token: string): Promise<void> {
     const { clock, queue, suspects, execute } = this.#options
     if (message.data?.v !== 1) {
-      this.#options.onParked(message.id ?? '', 'form')
+      this.#options.onLeftAlone(message.id ?? '', 'form')
       return this.#leaveAlone(message, token)
     }
     const run = new StartedRun(message, { queue, token, startedAtMs: clock.now().getTime() })
@@ -156,7 +156,7 @@ export class RunWorker {
     if (end === 'finished') return
     if (end !== 'execute') return this.#finish(message, run, end)
     if (run.lostInARow < SUSPECT_AFTER) return this.#finish(message, run, await execute(run))
-    if (!suspects.tryTake()) return this.#parkRun(message, run, suspectWaitMs())
+    if (!suspects.tryTake()) return this.#leaveForLater(message, run, suspectWaitMs())
     try {
       await sleep(SETTLE_MS)
       await this.#finish(message, run, await execute(run))
@@ -178,12 +178,12 @@ export class RunWorker {
 
   /** Writes how an attempt ended, and tells BullMQ. */
   async #finish(message: Message<RunMessage>, run: StartedRun, end: RunEnd): Promise<void> {
-    const { clock, instance, onEnd, onParked } = this.#options
+    const { clock, instance, onEnd, onLeftAlone } = this.#options
     run.endedAtMs = clock.now().getTime()
-    if (end.kind === 'parked') {
-      onParked(run.id, 'job')
+    if (end.kind === 'left-alone') {
+      onLeftAlone(run.id, 'job')
       run.leftAloneSinceMs ??= run.startedAtMs
-      return this.#parkRun(message, run, end.delayMs)
+      return this.#leaveForLater(message, run, end.delayMs)
     }
     if (end.kind === 'in-lot') throw new WaitingError()
     if (end.kind === 'lost') {
@@ -215,7 +215,7 @@ export class RunWorker {
     }
     run.mayHaveSlot = slot !== null
     const outcome = readStoredOutcome(stored)
-    if (outcome?.kind === 'parked') run.leftAloneSinceMs = outcome.sinceMs
+    if (outcome?.kind === 'left-alone') run.leftAloneSinceMs = outcome.sinceMs
     const next = takeUp(run, outcome, lossPolicy(run.job))
     if (mark !== null && next.kind !== 'finish') {
       if ('lost' in next) run.lostAttempts = next.lost
@@ -249,13 +249,17 @@ export class RunWorker {
   }
 
   /**
-   * Parks a run that was looked at: its lost attempts are told now, and stay counted. The start that
-   * ends so is none of its failures, and not lost either.
+   * Leaves a run alone that was looked at, for later or for another worker: its lost attempts are told
+   * now, and stay counted. The start that ends so is none of its failures, and not lost either.
    */
-  async #parkRun(message: Message<RunMessage>, run: StartedRun, delayMs: number): Promise<void> {
+  async #leaveForLater(
+    message: Message<RunMessage>,
+    run: StartedRun,
+    delayMs: number,
+  ): Promise<void> {
     const { id, token, attempt, lostInARow: lost, leftAloneSinceMs: sinceMs } = run
     const facts = run.lostAttempts.map((each) => lostAttemptLine(run, each)).join('\n')
-    const stored = writeStoredOutcome({ kind: 'parked', attempt, lost, sinceMs })
+    const stored = writeStoredOutcome({ kind: 'left-alone', attempt, lost, sinceMs })
     await this.#note({ id, token, stored, facts, freesSlot: true })
     const dueAtMs = this.#options.clock.now().getTime() + delayMs
     await this.#putBack(() => message.moveToDelayed(dueAtMs, token), new DelayedError())

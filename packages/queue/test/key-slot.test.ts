@@ -41,7 +41,7 @@ test('so many runs of a key run at once, the others follow in the order in which
 test.each<[string, RunEnd]>([
   ['is to be retried', { kind: 'retry', error: FAILED, delayMs: 60_000 }],
   ['was put back', { kind: 'drained' }],
-  ['waits for a worker that knows its job', { kind: 'parked', delayMs: 60_000 }],
+  ['waits for a worker that knows its job', { kind: 'left-alone', delayMs: 60_000 }],
   ['is dead', { kind: 'dead', reason: 'failed', error: FAILED }],
   ['was cancelled', { kind: 'cancelled', reason: 'cancelled' }],
 ])('a run that %s frees its slot', async (_, how) => {

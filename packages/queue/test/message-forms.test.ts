@@ -66,7 +66,7 @@ test('a message of a form that is not known is left as it is, and made by a work
   const before = await bench.redis.hgetall(at)
   const worker = bench.work(() => SUCCEEDED)
   // Looked at more than once: each time it is as if nobody had.
-  await eventually(() => expect(bench.parked.length).toBeGreaterThan(1))
+  await eventually(() => expect(bench.leftAlone.length).toBeGreaterThan(1))
   await worker.close()
   expect({ ...(await bench.redis.hgetall(at)), delay: '0' }).toEqual({ ...before, ats: '0' })
   expect(bench.calls).toEqual([])
@@ -106,7 +106,7 @@ test('a run of an unknown job keeps the time at which it was first left alone, u
     seen.push(run.leftAloneSinceMs)
     if (seen.length === 4) return { kind: 'retry', delayMs: 1, error: { name: 'E', message: '' } }
     if (seen.length === 5) return { kind: 'succeeded' }
-    return { kind: 'parked', delayMs: 1 }
+    return { kind: 'left-alone', delayMs: 1 }
   })
   await eventually(() => expect(bench.ends).toHaveLength(2))
   const first = bench.calls[0]?.startedAtMs

@@ -26,7 +26,7 @@ export function openBench(url: string) {
   const suspects = suspectSlot()
   const ends: { run: StartedRun; end: RunEnd; counted: boolean }[] = []
   const lost: string[] = []
-  const parked: string[] = []
+  const leftAlone: string[] = []
   const errors: Error[] = []
   /** What the worker has heard of runs that are to be cancelled. */
   const cancels = new Set<string>()
@@ -41,7 +41,7 @@ export function openBench(url: string) {
     dead,
     ends,
     lost,
-    parked,
+    leftAlone,
     errors,
     cancels,
     calls,
@@ -91,7 +91,7 @@ export function openBench(url: string) {
         lossPolicy: () => options.lossPolicy ?? 'retry',
         onLost: (ids) => void lost.push(...ids),
         onRenewed: () => undefined,
-        onParked: (id) => void parked.push(id),
+        onLeftAlone: (id) => void leftAlone.push(id),
         onError: (error) => void errors.push(error),
       })
       workers.push(worker)

@@ -203,7 +203,7 @@ function resultOf(end: RunEnd, run: TestedRun, children: RecordedChildren): RunJ
         ...(end.error ? { error: end.error } : {}),
       }
     case 'drained':
-    case 'parked':
+    case 'left-alone':
     case 'in-lot':
     case 'lost':
       throw new Error(`an attempt without a worker can't end as ${end.kind}`)

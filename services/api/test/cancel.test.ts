@@ -51,7 +51,7 @@ function work(execute: (id: string) => Promise<RunEnd>): void {
     lossPolicy: () => 'retry',
     onLost: () => undefined,
     onRenewed: () => undefined,
-    onParked: () => undefined,
+    onLeftAlone: () => undefined,
     onError: () => undefined,
   })
   worker.start()

@@ -112,7 +112,7 @@ export async function setupLostRuns(
       lossPolicy: () => 'retry',
       onLost: () => undefined,
       onRenewed: () => undefined,
-      onParked: () => undefined,
+      onLeftAlone: () => undefined,
       onError: () => undefined,
     })
     worker.start()

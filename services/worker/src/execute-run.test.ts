@@ -21,7 +21,7 @@ function runWaitingFor(ms?: number): StartedRun {
 test('a run whose job only newer workers know waits for one of them', async () => {
   for (const ms of [undefined, 0, HOUR - 1]) {
     const end = await executeRun(workerBeside({ queue: 'mails' }), runWaitingFor(ms))
-    expect(end).toMatchObject({ kind: 'parked' })
+    expect(end).toMatchObject({ kind: 'left-alone' })
   }
 })
 

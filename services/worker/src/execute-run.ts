@@ -56,16 +56,16 @@ export async function executeRun(deps: ExecuteDeps, run: StartedRun): Promise<Ru
  * an end. Nothing is known when it can't be read.
  */
 async function unknownJob(deps: ExecuteDeps, run: StartedRun): Promise<RunEnd> {
-  const parked = { kind: 'parked', delayMs: UNKNOWN_HERE_MS } as const
+  const leftAlone = { kind: 'left-alone', delayMs: UNKNOWN_HERE_MS } as const
   let published: JobDescription | undefined
   try {
     published = await deps.findJob(run.job)
   } catch {
-    return parked
+    return leftAlone
   }
   const waitedMs = run.startedAtMs - (run.leftAloneSinceMs ?? run.startedAtMs)
   const waits = waitedMs < WAITS_FOR_A_WORKER_MS
-  if (published?.queue === run.queue && waits) return parked
+  if (published?.queue === run.queue && waits) return leftAlone
   const job = JSON.stringify(run.job)
   const message =
     published && published.queue !== run.queue

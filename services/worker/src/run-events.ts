@@ -18,7 +18,7 @@ export function attemptEnded(
   }
   switch (end.kind) {
     case 'succeeded':
-    case 'parked':
+    case 'left-alone':
     case 'in-lot':
     case 'lost':
       return

@@ -103,7 +103,7 @@ export class RunMetrics {
       case 'lost':
         this.#attempts.lost.inc()
         return
-      case 'parked':
+      case 'left-alone':
       case 'in-lot':
     }
   }

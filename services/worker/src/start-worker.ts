@@ -103,7 +103,7 @@ export async function startWorker(
     takeSlot: slotTaker(asking),
     random: Math.random,
   }
-  const logParked = rateLimitedErrors(log, 'run left for a worker of another version')
+  const logLeftAlone = rateLimitedErrors(log, 'run left for a worker of another version')
   const suspects = suspectSlot()
   const cancels = new CancelWatch(
     { redis, url, prefix, queues: [...served], onError: logError },
@@ -134,9 +134,9 @@ export async function startWorker(
           attempts.lose(runIds)
         },
         onRenewed: (count) => health.locksRenewed(count),
-        onParked: (runId, unknown) => {
+        onLeftAlone: (runId, unknown) => {
           health.leftAlone(queue, unknown)
-          logParked(new Error(`run ${runId}: its ${unknown} is not known here`))
+          logLeftAlone(new Error(`run ${runId}: its ${unknown} is not known here`))
         },
         onError: (error) => {
           logError(error)
