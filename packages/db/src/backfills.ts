@@ -1,12 +1,10 @@
 import type { RunState } from '@jadwal/domain'
 import type { Insertable } from 'kysely'
-import { decodeCursor, encodeCursor } from './cursor.ts'
+import { decodeCursor, encodeCursor, INSTANT_AND_UUID } from './cursor.ts'
 import type { BackfillRow, BackfillState, Database, Db } from './database.ts'
 import { type Page, pageLimit, type PageRequest } from './page.ts'
 
 export type NamedBackfill = BackfillRow & { schedule: string }
-
-const CURSOR = /^\d{1,16}\|[0-9a-f-]{36}$/
 
 export async function insertBackfill(
   db: Db,
@@ -28,7 +26,7 @@ export async function listBackfills(
     .limit(limit + 1)
   if (filter.schedule !== undefined) query = query.where('s.name', '=', filter.schedule)
   if (page.cursor !== undefined) {
-    const [ms, id = ''] = decodeCursor(page.cursor, CURSOR).split('|')
+    const [ms, id = ''] = decodeCursor(page.cursor, INSTANT_AND_UUID).split('|')
     query = query.where((eb) =>
       eb(eb.refTuple('b.created_at', 'b.id'), '<', eb.tuple(new Date(Number(ms)), id)),
     )

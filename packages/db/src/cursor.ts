@@ -20,4 +20,7 @@ export function decodeCursor(cursor: string, form: RegExp): string {
   return id
 }
 
+/** An instant in ms, which Postgres can have, and an id. */
+export const INSTANT_AND_UUID = /^\d{1,15}\|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

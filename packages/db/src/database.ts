@@ -233,8 +233,8 @@ interface RedriveTable {
   step: Generated<number>
   /** The letters of those steps. */
   canary_letters: Generated<string[]>
-  /** How many there were when it was made, as far as recorded. */
-  letters: number
+  /** How many there were when it was made, as far as recorded; null where that was not counted. */
+  letters: number | null
   /** How many were left since their run could not be made. */
   refused: Generated<number>
   /** Why it does not go on by itself, or left some. */

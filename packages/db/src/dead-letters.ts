@@ -1,6 +1,6 @@
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
 import { sql } from 'kysely'
-import { decodeCursor, encodeCursor } from './cursor.ts'
+import { decodeCursor, encodeCursor, INSTANT_AND_UUID } from './cursor.ts'
 import type { Database, Db, RunRow, SettledLetterRow } from './database.ts'
 import { listAttempts, type RecordedRun } from './find-run.ts'
 import { type Page, pageLimit, type PageRequest } from './page.ts'
@@ -25,8 +25,6 @@ export interface DeadLetterFilters {
 /** Whether a letter has been redriven or discarded. */
 export type Settled = 'yes' | 'no' | 'any'
 
-const CURSOR = /^\d{1,16}\|[0-9a-f-]{36}$/
-
 /** Dead runs, latest death first. Served by runs_dead_idx and runs_fingerprint_idx. Throws BadCursorError. */
 export async function listDeadLetters(
   db: Db,
@@ -42,7 +40,7 @@ export async function listDeadLetters(
     .orderBy('id', 'desc')
     .limit(limit + 1)
   if (page.cursor !== undefined) {
-    const [ms, id = ''] = decodeCursor(page.cursor, CURSOR).split('|')
+    const [ms, id = ''] = decodeCursor(page.cursor, INSTANT_AND_UUID).split('|')
     query = query.where((eb) =>
       eb(eb.refTuple('finished_at', 'id'), '<', eb.tuple(new Date(Number(ms)), id)),
     )
@@ -57,14 +55,24 @@ export async function listDeadLetters(
   }
 }
 
-/** How many dead letters nobody has settled. Served as listDeadLetters(). */
-export async function countDeadLetters(db: Db, filters: DeadLetterFilters): Promise<number> {
+/** How many dead letters nobody has settled; undefined when more than `most`. Served as listDeadLetters(). */
+export async function countDeadLetters(
+  db: Db,
+  filters: DeadLetterFilters,
+  most: number,
+): Promise<number | undefined> {
   const { count } = await db
-    .selectFrom('runs')
+    .selectFrom((from) =>
+      from
+        .selectFrom('runs')
+        .select('id')
+        .where((eb) => eb.and(conditions(eb, { ...filters, settled: 'no' })))
+        .limit(most + 1)
+        .as('some'),
+    )
     .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where((eb) => eb.and(conditions(eb, { ...filters, settled: 'no' })))
     .executeTakeFirstOrThrow()
-  return count
+  return count > most ? undefined : count
 }
 
 /** Where a walk through letters is. */

@@ -52,6 +52,11 @@ export async function deleteOldSettled(db: Kysely<Database>, borderMs: number): 
   )
 }
 
+/** Deletes redrives that ended before `borderMs`. */
+export async function deleteOldRedrives(db: Kysely<Database>, borderMs: number): Promise<void> {
+  await db.deleteFrom('redrives').where('finished_at', '<', new Date(borderMs)).execute()
+}
+
 /** Repeats a statement until it deletes less than a batch. */
 async function inBatches(db: Kysely<Database>, statement: RawBuilder<unknown>): Promise<void> {
   const typed = statement as RawBuilder<{ deleted: number }>

@@ -33,7 +33,9 @@ export {
   listRedrives,
   listRunningRedrives,
   notEnded,
+  noteLetters,
   noteRedrive,
+  type RedriveProgress,
   type ReturnedRun,
   stopRedrive,
 } from './redrives.ts'

@@ -19,7 +19,7 @@ export async function listLastSpecs(
     .distinctOn('schedule_id')
     .select([
       'schedule_id',
-      sql<unknown>`CASE jsonb_typeof(spec) WHEN 'object' THEN spec - 'payload' END`.as('spec'),
+      sql`CASE jsonb_typeof(spec) WHEN 'object' THEN spec - 'payload' END`.as('spec'),
     ])
     .where(sql<boolean>`schedule_id = ANY (${[...new Set(scheduleIds)]}::uuid[])`)
     .orderBy('schedule_id')

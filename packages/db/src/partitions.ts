@@ -1,7 +1,7 @@
 import { DAY, firstUuidAt } from '@jadwal/domain'
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import type { Database } from './database.ts'
-import { deleteOldFromDefault, deleteOldSettled } from './default-partition.ts'
+import { deleteOldFromDefault, deleteOldRedrives, deleteOldSettled } from './default-partition.ts'
 import { schemaOf } from './schema-plugin.ts'
 
 /** The tables that are partitioned by day, and the column whose UUIDv7 tells the day. */
@@ -40,8 +40,8 @@ export async function ensurePartitions(
  * Drops the days that ended more than `retentionDays` before `now`. Their runs that are not finished,
  * and those made by a redrive that finished later than that, live on in the default partition, with
  * their attempts; what finished there longer ago than `retentionDays` is deleted. A day with too many
- * runs that live on to be moved at one go stays whole until they are fewer. Returns the names of what
- * it dropped.
+ * runs that live on to be moved at one go stays whole until they are fewer. With them go decisions about
+ * their letters, and redrives that ended as long ago. Returns the names of what it dropped.
  */
 export async function dropPartitions(
   db: Kysely<Database>,
@@ -57,6 +57,7 @@ export async function dropPartitions(
   }
   await deleteOldFromDefault(db, borderMs)
   await deleteOldSettled(db, borderMs)
+  await deleteOldRedrives(db, borderMs)
   return dropped
 }
 

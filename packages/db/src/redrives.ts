@@ -1,10 +1,8 @@
-import { DAY, type RunState } from '@jadwal/domain'
+import { DAY, firstUuidAt, RunId, runIdTimeMs, type RunState } from '@jadwal/domain'
 import { type Insertable, sql } from 'kysely'
-import { decodeCursor, encodeCursor } from './cursor.ts'
+import { decodeCursor, encodeCursor, INSTANT_AND_UUID } from './cursor.ts'
 import type { Database, Db, RedriveRow, RedriveState } from './database.ts'
 import { type Page, pageLimit, type PageRequest } from './page.ts'
-
-const CURSOR = /^\d{1,16}\|[0-9a-f-]{36}$/
 
 export async function insertRedrive(
   db: Db,
@@ -23,7 +21,7 @@ export async function listRedrives(db: Db, page: PageRequest): Promise<Page<Redr
     .orderBy('id', 'desc')
     .limit(limit + 1)
   if (page.cursor !== undefined) {
-    const [ms, id = ''] = decodeCursor(page.cursor, CURSOR).split('|')
+    const [ms, id = ''] = decodeCursor(page.cursor, INSTANT_AND_UUID).split('|')
     query = query.where((eb) =>
       eb(eb.refTuple('created_at', 'id'), '<', eb.tuple(new Date(Number(ms)), id)),
     )
@@ -52,14 +50,42 @@ export async function listRunningRedrives(db: Db): Promise<RedriveRow[]> {
     .execute()
 }
 
-/** How many letters a redrive has settled, and how many of its runs are in which state, as far as recorded. */
-export async function countRedriven(
-  db: Db,
-  id: string,
-): Promise<{ redriven: number; runs: Partial<Record<RunState, number>> }> {
+/** Writes how many letters a redrive is of. */
+export async function noteLetters(db: Db, id: string, letters: number): Promise<void> {
+  await db.updateTable('redrives').set({ letters }).where('id', '=', id).execute()
+}
+
+export interface RedriveProgress {
+  redriven: number
+  /** By state; null where they are too many to be counted. */
+  runs: Partial<Record<RunState, number>> | null
+}
+
+/**
+ * How many letters a redrive has settled, and, where those are `most` at most, how many of its runs are
+ * in which state, as far as recorded. Served by settled_letters_redrive_idx, and by runs_pkey in the
+ * partitions from the first to the last of the letters.
+ */
+export async function countRedriven(db: Db, id: string, most: number): Promise<RedriveProgress> {
+  const { redriven, first, last } = await db
+    .selectFrom('settled_letters')
+    .select((eb) => [
+      eb.fn.countAll<number>().as('redriven'),
+      sql<string | null>`min(run_id::text)`.as('first'),
+      sql<string | null>`max(run_id::text)`.as('last'),
+    ])
+    .where('redrive_id', '=', id)
+    .executeTakeFirstOrThrow()
+  if (redriven > most) return { redriven, runs: null }
+  if (first === null || last === null) return { redriven, runs: {} }
+  // The id of a run that a redrive made has the time of the dead one.
+  const from = firstUuidAt(runIdTimeMs(RunId.parse(first)))
+  const to = firstUuidAt(runIdTimeMs(RunId.parse(last)) + 1)
   const rows = await db
     .selectFrom('settled_letters as s')
-    .leftJoin('runs as r', 'r.id', 's.redriven_as')
+    .leftJoin('runs as r', (join) =>
+      join.onRef('r.id', '=', 's.redriven_as').on('r.id', '>=', from).on('r.id', '<', to),
+    )
     .select((eb) => [
       eb.fn.coalesce('r.state', sql.lit<RunState>('queued')).as('state'),
       eb.fn.countAll<number>().as('count'),
@@ -67,7 +93,6 @@ export async function countRedriven(
     .where('s.redrive_id', '=', id)
     .groupBy(sql`1`)
     .execute()
-  const redriven = rows.reduce((sum, { count }) => sum + count, 0)
   return { redriven, runs: Object.fromEntries(rows.map((row) => [row.state, row.count])) }
 }
 

@@ -14,6 +14,7 @@ import {
   insertRedrive,
   listDeadLetterGroups,
   listDeadLetters,
+  listRedrives,
   listUnsettledLetters,
   recordFacts,
   refusedFact,
@@ -118,7 +119,8 @@ test('dead letters are found by queue, job, fingerprint and when they died', asy
     { limit: 10, after: { finished_at: new Date(after(1)), id: position?.id ?? '' } },
   )
   expect(rest.map(({ id }) => id)).toEqual([second, third])
-  expect(await countDeadLetters(database.db, { job: 'report' })).toBe(1)
+  expect(await countDeadLetters(database.db, { job: 'report' }, 1)).toBe(1)
+  expect(await countDeadLetters(database.db, {}, 2)).toBeUndefined()
 })
 
 test('groups have one entry a cause, largest first, with its times and an example', async () => {
@@ -195,10 +197,9 @@ test('a run of a redrive that dies of the same cause is found, one that dies of 
   const returned = () => findReturned(database.db, { id, created_at: NOON })
   await record(again(runs[0], 'cccccccccccccccc'))
   expect(await returned()).toBeUndefined()
-  expect(await countRedriven(database.db, id)).toEqual({
-    redriven: 3,
-    runs: { dead: 1, queued: 2 },
-  })
+  const progress = (most: number) => countRedriven(database.db, id, most)
+  expect(await progress(3)).toEqual({ redriven: 3, runs: { dead: 1, queued: 2 } })
+  expect(await progress(2)).toEqual({ redriven: 3, runs: null })
   await record(again(runs[1], 'aaaaaaaaaaaaaaaa'))
   expect(await returned()).toEqual({
     run: redriveRunId(runs[1]?.id ?? ''),
@@ -221,7 +222,7 @@ test('a step of a canary is begun by one leader, and by none after the end', asy
   expect(await changeRedriveState(database.db, id, change)).toBe(false)
 })
 
-test('decisions go with the day of their run, and a redriven run lives on as long as one that ended then', async () => {
+test('decisions and redrives go with their day, and a run made by a redrive lives on as long as one that ended then', async () => {
   const { db } = database
   await ensurePartitions(db, { now: NOON, daysAhead: 0 })
   const run = dead(1)
@@ -231,11 +232,14 @@ test('decisions go with the day of their run, and a redriven run lives on as lon
     finished_at: new Date(NOON.getTime() + 29 * DAY).toISOString(),
   })
   await record(run, redriven(run.id), again)
+  const [ended, going] = [await redrive(), await redrive()]
+  await changeRedriveState(db, ended, { from: ['running'], to: 'done', at: days(1) })
   const left = () => db.selectFrom('settled_letters').selectAll().execute()
   await dropPartitions(db, { now: days(30), retentionDays: 30 })
   expect(await left()).toHaveLength(1)
   await dropPartitions(db, { now: days(32), retentionDays: 30 })
   expect(await left()).toEqual([])
+  expect((await listRedrives(db, {})).items).toMatchObject([{ id: going }])
   expect(await view(run.id)).toBeUndefined()
   expect(await view(again.id)).toMatchObject({ state: 'succeeded', redriveOf: run.id })
   await dropPartitions(db, { now: days(61), retentionDays: 30 })

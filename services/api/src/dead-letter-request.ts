@@ -103,6 +103,8 @@ export function readDiscardRequest(body: unknown): {
   cursor: string | undefined
 } {
   const { reason, cursor, ...rest } = parseRequest(DiscardBody, body, 'body')
+  if (rest.ids && cursor !== undefined)
+    throw fieldProblem('bad-request', 'cursor', 'goes with "filter" or "all", not with "ids"')
   return { which: whichOf(rest), reason, cursor }
 }
 

@@ -1,6 +1,6 @@
 import { BadCursorError, type LetterPosition } from '@jadwal/db'
 
-const FORM = /^(\d{1,15})\|(\d{1,15})\|([0-9a-f-]{36})$/
+const FORM = /^(\d{1,15})\|(\d{1,15})\|([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
 
 /** Where a call over many letters goes on, and before when those died that the first call was for. */
 export function encodePosition(

@@ -7,6 +7,7 @@ import {
   findRedrive,
   insertRedrive,
   listRedrives,
+  noteLetters,
   type RedriveRow,
 } from '@jadwal/db'
 import type { RequestHandler, Router } from 'express'
@@ -17,10 +18,14 @@ import { AUTHOR } from './change-schedules.ts'
 import { readRedriveRequest } from './dead-letter-request.ts'
 import { endpoint } from './endpoint.ts'
 import { jsonBody } from './json-body.ts'
+import { isPostgresTrouble } from './postgres-trouble.ts'
 import { Problem } from './problem.ts'
 import { redriveView } from './redrive-view.ts'
 import { readPageQuery } from './run-query.ts'
 import { redriveById } from './settle-by-id.ts'
+
+/** Letters, and runs by state, that are counted for one answer. */
+const MOST_COUNTED = 100_000
 
 /** `/dead-letters/redrive` and `/redrives`: a few letters at once, many by the leader. */
 export function addRedriveRoutes(router: Router, deps: ApiDeps): void {
@@ -47,21 +52,37 @@ function redriveHandler(deps: ApiDeps): RequestHandler {
     const { to = now } = filters
     const bounded = { ...filters, to: to < now ? to : now }
     const id = randomUUID()
-    const letters = await askHistory(async () => {
-      const count = await countDeadLetters(db, bounded)
-      await insertRedrive(db, {
+    await askHistory(() =>
+      insertRedrive(db, {
         id,
         state: 'running',
         filter: JSON.stringify(filters),
         rate: rate ?? null,
         canary,
-        letters: count,
+        letters: null,
         author: AUTHOR,
         created_at: now,
-      })
-      return count
-    })
+      }),
+    )
+    const letters = await countLetters(db, id, bounded)
     res.status(202).location(`/api/v1/redrives/${id}`).json({ id, letters })
+  }
+}
+
+/** Best effort: null when there are too many, or Postgres takes too long, since the redrive goes on anyway. */
+async function countLetters(
+  db: ApiDeps['db'],
+  id: string,
+  filters: DeadLetterFilters,
+): Promise<number | null> {
+  try {
+    const letters = await countDeadLetters(db, filters, MOST_COUNTED)
+    if (letters === undefined) return null
+    await noteLetters(db, id, letters)
+    return letters
+  } catch (error) {
+    if (isPostgresTrouble(error)) return null
+    throw error
   }
 }
 
@@ -77,7 +98,7 @@ function readHandler({ db }: ApiDeps): RequestHandler {
   return async (req, res) => {
     const view = await askHistory(async () => {
       const redrive = await requireRedrive(db, req.params['id'])
-      return redriveView(redrive, await countRedriven(db, redrive.id))
+      return redriveView(redrive, await countRedriven(db, redrive.id, MOST_COUNTED))
     })
     res.json(view)
   }

@@ -1,21 +1,20 @@
-import type { RedriveRow } from '@jadwal/db'
-import type { RunState } from '@jadwal/domain'
+import type { RedriveProgress, RedriveRow } from '@jadwal/db'
 
 /** A redrive as the api shows it, with how far it is where that was counted. */
 export function redriveView(
   redrive: RedriveRow,
-  counted?: { redriven: number; runs: Partial<Record<RunState, number>> },
+  counted?: RedriveProgress,
 ): Record<string, unknown> {
   const { id, state, filter, rate, canary, step, letters, refused, problem, author } = redrive
   const { ids, ...said } = filter
   return {
     id,
     state,
-    filter: ids === undefined ? said : { ...said, ids: ids.length },
+    filter: ids === undefined ? said : { ...said, idCount: ids.length },
     rate,
     canary,
     ...(canary ? { step: Math.min(step, 3) } : {}),
-    /** How many there were when it was asked for, as far as recorded. */
+    /** How many there were when it was asked for, as far as recorded; null where they were not counted. */
     letters,
     ...counted,
     refused,

@@ -53,6 +53,7 @@ test('dead letters are searched, and grouped by what they died of', async () => 
   expect(all.map(({ id }: { id: string }) => id).toSorted()).toEqual([one, other].toSorted())
   const groups = (await t.api.ask('/api/v1/dead-letters/groups?fingerprint=aaaaaaaaaaaaaaaa')).body
   expect(groups).toEqual({
+    from: expect.stringMatching(/Z$/),
     items: [
       {
         fingerprint: 'aaaaaaaaaaaaaaaa',
@@ -68,6 +69,16 @@ test('dead letters are searched, and grouped by what they died of', async () => 
     ],
     nextCursor: null,
   })
+  const aWeekAgo = Date.now() - 7 * 86_400_000
+  expect(Math.abs(Date.parse(groups.from) - aWeekAgo)).toBeLessThan(60_000)
+  const old = new Date(aWeekAgo - 86_400_000).toISOString()
+  await t.died({ job: 'old', finished_at: old })
+  const jobs = async (query: string) =>
+    (await t.api.ask(`/api/v1/dead-letters/groups${query}`)).body.items.map(
+      ({ job }: { job: string }) => job,
+    )
+  expect(await jobs('')).not.toContain('old')
+  expect(await jobs(`?from=${old}`)).toContain('old')
 })
 
 test.each([
@@ -84,6 +95,11 @@ test.each([
   ['POST dead-letters/redrive', { all: true, rate: 0 }, 'rate must be a number of runs a second'],
   ['POST dead-letters/discard', { all: true }, 'reason must be a text'],
   ['POST dead-letters/discard', { all: true, reason: 'x', cursor: 'y' }, 'cursor'],
+  [
+    'POST dead-letters/discard',
+    { ids: [randomUUID()], reason: 'x', cursor: 'y' },
+    'cursor goes with "filter" or "all"',
+  ],
 ])('%s with %j is refused and names the field', async (asked, body, words) => {
   await using api = await setupApi()
   const [method, path = ''] = asked.split(' ')

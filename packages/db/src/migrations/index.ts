@@ -12,6 +12,7 @@ import { settleDeadLetters } from './20261130T1800Z-settle-dead-letters.ts'
 import { indexDeadRuns } from './20261130T1810Z-index-dead-runs.ts'
 import { indexFingerprints } from './20261130T1820Z-index-fingerprints.ts'
 import { indexRedrivesRuns } from './20261130T1830Z-index-redrives-runs.ts'
+import { letRedrivesBeUncounted } from './20261130T1840Z-let-redrives-be-uncounted.ts'
 
 /**
  * One line a migration, oldest first, each in a transaction of its own: what locks a large table is not
@@ -31,4 +32,5 @@ export const migrations: Record<string, Migration> = {
   '20261130T1810Z-index-dead-runs': indexDeadRuns,
   '20261130T1820Z-index-fingerprints': indexFingerprints,
   '20261130T1830Z-index-redrives-runs': indexRedrivesRuns,
+  '20261130T1840Z-let-redrives-be-uncounted': letRedrivesBeUncounted,
 }
