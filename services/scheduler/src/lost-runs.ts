@@ -56,16 +56,21 @@ export class LostRuns {
     this.#deps = deps
   }
 
-  /** Settles suspects that are lost, and looks at the next page of unfinished runs. Returns ms until the next round. */
+  /**
+   * Brings suspects that are lost to where they go, and looks at the next page of unfinished runs.
+   * Returns ms until the next round: after a large loss one follows the other.
+   */
   async round(): Promise<number> {
-    await this.#settleLost()
-    await this.#suspectMore()
-    return EACH_MS
+    const hasMoreLost = await this.#endSuspicions()
+    const hasMoreRuns = await this.#suspectMore()
+    return hasMoreLost || hasMoreRuns ? 0 : EACH_MS
   }
 
-  async #settleLost(): Promise<void> {
+  /** True when there are more that can go at once. */
+  async #endSuspicions(): Promise<boolean> {
     const { db } = this.#deps
-    const ripe = (await this.#ripe()).slice(0, AT_ONCE)
+    const allRipe = await this.#ripe()
+    const ripe = allRipe.slice(0, AT_ONCE)
     const lost = await stillUnfinished(db, ripe)
     const failures = await countFailedAttempts(
       db,
@@ -73,17 +78,19 @@ export class LostRuns {
     )
     const waiting = new Map<string, { queue: string; sinceMs: number }>()
     for (const row of lost) {
-      const isSettled = await this.#settle(row, failures.get(row.id) ?? 0)
+      const isDone = await this.#endOrPutBack(row, failures.get(row.id) ?? 0)
       const suspect = this.#suspects.get(row.id)
-      if (!isSettled && suspect) waiting.set(row.id, suspect)
+      if (!isDone && suspect) waiting.set(row.id, suspect)
     }
     for (const id of ripe) this.#suspects.delete(id)
     // Those that wait for another run of their schedule come last in the next round.
     for (const [id, suspect] of waiting) this.#suspects.set(id, suspect)
+    // Where all of them wait, the others may too.
+    return allRipe.length > AT_ONCE && waiting.size < ripe.length
   }
 
   /** False when it has to wait. */
-  async #settle(row: RunRow, failures: number): Promise<boolean> {
+  async #endOrPutBack(row: RunRow, failures: number): Promise<boolean> {
     const { redis, redisClock, prefix, catalogue, log } = this.#deps
     const facts = { run: row.id, job: row.job, queue: row.queue, attempt: row.attempt }
     const job = catalogue.job(row.job)
@@ -117,8 +124,9 @@ export class LostRuns {
     )
   }
 
-  async #suspectMore(): Promise<void> {
-    if (this.#suspects.size >= MOST_SUSPECTS) return
+  /** True when there are more unfinished runs to look at. */
+  async #suspectMore(): Promise<boolean> {
+    if (this.#suspects.size >= MOST_SUSPECTS) return false
     const { db, redis, redisClock, prefix } = this.#deps
     const before = new Date(redisClock.nowMs() - OLDER_THAN_MS)
     const page = {
@@ -132,5 +140,6 @@ export class LostRuns {
     for (const { id, queue } of missing) {
       if (!this.#suspects.has(id)) this.#suspects.set(id, { queue, sinceMs })
     }
+    return this.#afterId !== undefined
   }
 }

@@ -172,3 +172,17 @@ test('the attempt that a lost run was making is lost with it', async () => {
     .execute()
   expect(attempts).toMatchObject([{ attempt: 1, state: 'lost', finished_at: expect.any(Date) }])
 })
+
+test('after a large loss one round follows the other at once', async () => {
+  const bench = await setup()
+  await bench.queuedMany(2_100)
+  const waits: number[] = []
+  for (let round = 0; round < 4; round += 1) {
+    waits.push(await bench.lostRuns.round())
+    await bench.record()
+  }
+  expect(waits).toEqual([0, 0, expect.any(Number), expect.any(Number)])
+  expect(waits.at(-1)).toBeGreaterThan(0)
+  const dead = await bench.db.selectFrom('runs').select('id').where('state', '=', 'dead').execute()
+  expect(dead).toHaveLength(2_100)
+}, 60_000)

@@ -58,7 +58,7 @@ export async function setupLostRuns(
     log: createLogger('scheduler', 'silent', 'test'),
   })
   /** A run of ten minutes ago that the history has as queued. */
-  const queued = async (more: Partial<RunFact> = {}): Promise<string> => {
+  const factOf = (more: Partial<RunFact> = {}): RunFact => {
     const atMs = redisClock.nowMs() - 600_000
     const id = newRunId(atMs, randomBytes(10))
     const fact: RunFact = {
@@ -74,8 +74,16 @@ export async function setupLostRuns(
       attempt: 0,
       ...more,
     }
+    return fact
+  }
+  const queued = async (more: Partial<RunFact> = {}): Promise<string> => {
+    const fact = factOf(more)
     await recordFacts(db, [JSON.stringify(fact)])
-    return id
+    return fact.id
+  }
+  const queuedMany = async (count: number): Promise<void> => {
+    const lines = Array.from({ length: count }, () => JSON.stringify(factOf()))
+    await recordFacts(db, lines)
   }
   const outbox = keys.outboxKey(prefix, 'mails')
   const facts = async (): Promise<RunFact[]> =>
@@ -122,6 +130,6 @@ export async function setupLostRuns(
     })
     return calls
   }
-  return { lostRuns, queued, redis, prefix, outbox, facts, record, work, db }
+  return { lostRuns, queued, queuedMany, redis, prefix, outbox, facts, record, work, db }
 }
 export type LostRunsBench = Awaited<ReturnType<typeof setupLostRuns>>
