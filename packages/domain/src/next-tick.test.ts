@@ -252,5 +252,5 @@ test('stays cheap: 50,000 ticks of a second, and the rarest of patterns', () => 
   expect(new Date(at).toISOString()).toBe('2026-03-29T13:53:20.000Z')
   nextTick(parseCadenceKey('cron Asia/Tehran shift once 0 0 29 2 */6'), Date.UTC(2096, 2, 1))
   // Some 40 ms on an idle machine.
-  expect(performance.now() - started).toBeLessThan(2_000)
+  expect(performance.now() - started).toBeLessThan(15_000)
 })
