@@ -49,6 +49,6 @@ test('a lock is not lost when its message has come back to the worker, by whiche
 test('a wait that begins while the worker closes holds it up no longer', async () => {
   const { worker } = setup()
   const closed = worker.close()
-  await worker.delay(3_600_000)
+  await expect(worker.delay(3_600_000)).resolves.toBeUndefined()
   await closed
 })
