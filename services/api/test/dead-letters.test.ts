@@ -156,6 +156,11 @@ test('letters are discarded with a reason, by id and by what they have in common
   await post(t.api, 'dead-letters/redrive', { ids: [two] })
   const late = await post(t.api, 'dead-letters/discard', { ids: [two], reason: 'late' })
   expect(late.body.items).toMatchObject([{ id: two, refused: 'redriven' }])
+
+  const begun = await t.died()
+  await t.api.redis.set(keys.settledKey(t.api.prefix, QUEUE, begun), 'claimed reports')
+  const cut = await post(t.api, 'dead-letters/discard', { ids: [begun], reason: 'late' })
+  expect(cut.body.items).toMatchObject([{ id: begun, refused: 'redrive-begun' }])
 })
 
 test('a redrive of many is made for the leader, and can be seen, paused and cancelled', async () => {

@@ -19,7 +19,7 @@ import { createTestDatabase } from '@jadwal/testkit'
 import { inject, onTestFinished } from 'vitest'
 import { Redrives } from '../src/redrives.ts'
 
-export const QUEUE = 'emails'
+const QUEUE = 'emails'
 export const CAUSE = 'aaaaaaaaaaaaaaaa'
 export const NOW = systemClock.now().getTime()
 
