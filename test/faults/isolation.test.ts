@@ -69,7 +69,8 @@ test('handlers that block for three lives of a lock keep it, and hold up nobody'
 test('a child that crashes, eats too much memory or loops is one failed attempt with its reason', async () => {
   const system = await setupSystem()
   const { producer, start, rows, ended } = system
-  const worker = start('worker')
+  // Six children at once may keep a slow machine busy for longer than the tests' lock lives.
+  const worker = start('worker', { JADWAL_LOCK_MS: '30000' })
   await Promise.all([start('recorder').ready, worker.ready])
   const enqueue = (what: 'crash' | 'eat' | 'late'): Promise<string[]> =>
     Promise.all(BOTH.map((isolate) => producer.enqueue(job(what, isolate), {})))
