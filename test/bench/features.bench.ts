@@ -17,10 +17,15 @@ const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3)
 const CONCURRENCY = Number(process.env['BENCH_CONCURRENCY'] ?? 200)
 const BULK = 5_000
 const QUEUE = 'bench'
+/** Of the jobs whose runs have a child each, of which the machine can bear few. */
+const APART = 'bench-apart'
+const CHILDREN = 2
 const PREFIX = 'bench'
 
 interface Feature {
   job: string
+  /** Default: the queue that all others share. */
+  queue?: string
   /** Default 1. Some cost so much that fewer runs tell as much. */
   partOfRuns?: number
   payload?: (n: number) => object
@@ -41,8 +46,8 @@ const FEATURES: Record<string, Feature> = {
   'three log lines': { job: 'bench.logging' },
   secret: { job: 'bench.secret', payload: (n) => ({ n, password: { secret: 'BENCH' } }) },
   'a child (two runs)': { job: 'bench.parent' },
-  thread: { job: 'bench.thread', partOfRuns: 0.02 },
-  process: { job: 'bench.process', partOfRuns: 0.01 },
+  thread: { job: 'bench.thread', queue: APART, partOfRuns: 0.02 },
+  process: { job: 'bench.process', queue: APART, partOfRuns: 0.02 },
 }
 const WHO = ['producer', 'worker', 'recorder', 'redis', 'postgres'] as const
 
@@ -58,7 +63,7 @@ const env = {
   // What handlers log at info is kept with the attempt all the same.
   JADWAL_LOG_LEVEL: 'warn',
   JADWAL_JOBS: await bundle('support/feature-jobs.ts'),
-  JADWAL_QUEUES: `${QUEUE}:${CONCURRENCY}`,
+  JADWAL_QUEUES: `${QUEUE}:${CONCURRENCY},${APART}:${CHILDREN}`,
   JADWAL_SECRET_BENCH: 'of-the-bench',
 }
 const [worker, recorder] = [spawnService('worker', env), spawnService('recorder', env)]
@@ -89,28 +94,28 @@ function cpuOf(): number[] {
   return [(user + system) / 1e6, ...Object.values(pids).map(cpuSeconds)]
 }
 
-async function isDone(): Promise<boolean> {
-  const key = (part: string): string => keys.bullKey(PREFIX, QUEUE, part)
+async function isDone(queue: string): Promise<boolean> {
+  const key = (part: string): string => keys.bullKey(PREFIX, queue, part)
   // In this order: a message leaves `active` only after its outcome is in the outbox.
   const waiting = (await redis.llen(key('wait'))) + (await redis.zcard(key('delayed')))
   const active = await redis.llen(key('active'))
-  return waiting + active + (await redis.xlen(keys.outboxKey(PREFIX, QUEUE))) === 0
+  return waiting + active + (await redis.xlen(keys.outboxKey(PREFIX, queue))) === 0
 }
 
 /** CPU µs per run, of each in WHO. */
 async function measure(feature: Feature): Promise<number[]> {
-  const { job, partOfRuns = 1, payload = (n) => ({ n }), options = () => ({}) } = feature
-  const runs = Math.round(RUNS * partOfRuns)
+  const { job, queue = QUEUE, payload = (n) => ({ n }), options = () => ({}) } = feature
+  const runs = Math.ceil(RUNS * (feature.partOfRuns ?? 1))
   batch += 1
   const before = cpuOf()
   for (let from = 0; from < runs; from += BULK) {
     const count = Math.min(BULK, runs - from)
     const payloads = Array.from({ length: count }, (_, n) => payload(from + n))
-    await producer.enqueueMany({ name: job, queue: QUEUE }, payloads, options(from, count))
+    await producer.enqueueMany({ name: job, queue }, payloads, options(from, count))
   }
   await eventually(
     async () => {
-      if (!(await isDone())) throw new Error(`runs of ${job} have not ended`)
+      if (!(await isDone(queue))) throw new Error(`runs of ${job} have not ended`)
     },
     { timeoutMs: 300_000, everyMs: 20 },
   )
@@ -121,6 +126,8 @@ const measured = new Map<string, number[][]>()
 await measure({ job: 'bench.plain' })
 for (let round = 0; round < ROUNDS; round++) {
   for (const [name, feature] of Object.entries(FEATURES)) {
+    // Children idle for a while: those of this kind are there when it is measured.
+    if (feature.queue === APART) await measure({ ...feature, partOfRuns: CHILDREN / RUNS })
     const micros = await measure(feature)
     measured.set(name, [...(measured.get(name) ?? []), micros])
     process.stderr.write(`round ${round + 1}: ${name} ${grouped(sumOf(micros))} µs a run\n`)

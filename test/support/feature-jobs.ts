@@ -13,8 +13,10 @@ const keyed = defineJob({
   concurrency: { key: ({ n }) => `key-${n % 1_000}`, limit: 100 },
 })
 const fused = defineJob({ ...base, name: 'bench.fused', fuse: {} })
-const thread = defineJob({ ...base, name: 'bench.thread', isolate: 'thread' })
-const process = defineJob({ ...base, name: 'bench.process', isolate: 'process' })
+/** By themselves, as each run in hand has a child of its own. */
+const apart = { ...base, queue: 'bench-apart' }
+const thread = defineJob({ ...apart, name: 'bench.thread', isolate: 'thread' })
+const process = defineJob({ ...apart, name: 'bench.process', isolate: 'process' })
 const logging = defineJob({
   ...base,
   name: 'bench.logging',
