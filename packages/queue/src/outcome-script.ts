@@ -58,7 +58,8 @@ for _, from in ipairs(accepted) do
   if owner ~= '' then leaveSchedule(KEYS[2], KEYS[4], owner, id) end
   if ARGV[from + 5] ~= '' then leaveSlot(KEYS[2], KEYS[4], id) end
   if isAnyFollowed and ends[string.match(ARGV[from + 2], ':(%a+)')] then
-    tellEnd(KEYS[4], id, string.match(ARGV[from + 3], '.*\\n(.*)') or ARGV[from + 3])
+    -- Anchored: else it would be tried anew at each character of a fact.
+    tellEnd(KEYS[4], id, string.match(ARGV[from + 3], '^.*\\n(.*)') or ARGV[from + 3])
   end
 end
 return refused
