@@ -1,5 +1,6 @@
 import { type Clock, type RunId, systemClock } from '@jadwal/domain'
 import type { Queue } from 'bullmq'
+import { claimIds, hasOwnId } from './claim-ids.ts'
 import { producerConnection } from './connections.ts'
 import { openCorkedRedis } from './corked-redis.ts'
 import { IdempotencyConflictError } from './errors.ts'
@@ -103,6 +104,7 @@ export function createProducer(deps: ProducerDeps): Producer {
   async function sendAll(drafts: readonly RunDraft[]): Promise<Map<RunDraft, RunId>> {
     const existing = new Map<RunDraft, RunId>()
     await admitted()
+    if (drafts.some(hasOwnId)) await patience.for(claimIds(redis, prefix, drafts))
     const pieces = [...batches(drafts)]
     if (pieces.length > 1 && drafts.some(isClaimed))
       await patience.for(checkClaims(redis, prefix, drafts))

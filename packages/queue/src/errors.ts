@@ -36,9 +36,14 @@ export interface Conflict {
   index?: number | undefined
   /** The first run that was enqueued so. */
   runId: string
+  /** What keeps it from being this run; that it has another payload when left out. */
+  problem?: string | undefined
 }
 
-/** The idempotency key or the id belongs to an earlier run, whose job or payload is another one. */
+/**
+ * The idempotency key or the id belongs to an earlier run, whose job, payload or queue is another one, or
+ * whose id its client did not make.
+ */
 export class IdempotencyConflictError extends Error implements Conflict {
   override name = 'IdempotencyConflictError'
   readonly code = 'IDEMPOTENCY_CONFLICT'
@@ -46,12 +51,17 @@ export class IdempotencyConflictError extends Error implements Conflict {
   readonly value: string
   readonly index: number | undefined
   readonly runId: string
-  constructor({ field, value, index, runId }: Conflict) {
+  readonly problem: string
+  /** What is right. */
+  readonly remedy: string
+  constructor({ field, value, index, runId, problem }: Conflict) {
     const place = index === undefined ? field : `${field}s.${index}`
-    const remedy = field === 'id' ? 'make a new one with newRunId()' : 'use another key'
-    super(
-      `${place} (${JSON.stringify(value)}): belongs to run ${runId} with another payload: send the same payload, or ${remedy}`,
-    )
+    const another = field === 'id' ? 'make a new one with newRunId()' : 'use another key'
+    const said = problem ?? `belongs to run ${runId} with another payload`
+    const remedy = problem === undefined ? `send the same payload, or ${another}` : another
+    super(`${place} (${JSON.stringify(value)}): ${said}: ${remedy}`)
+    this.problem = said
+    this.remedy = remedy
     this.field = field
     this.value = value
     this.index = index
@@ -60,8 +70,8 @@ export class IdempotencyConflictError extends Error implements Conflict {
 
   /** The same for a run that was enqueued by itself. */
   ofOne(): IdempotencyConflictError {
-    const { field, value, runId } = this
-    return new IdempotencyConflictError({ field, value, runId })
+    const { field, value, runId, problem } = this
+    return new IdempotencyConflictError({ field, value, runId, problem })
   }
 }
 

@@ -221,6 +221,14 @@ export function queuesKey(prefix: string): string {
   return `{${prefix}:registry}:queues`
 }
 
+/**
+ * STRING with PX: the queue of the run whose id, a lower-case UUID, its client made. Claims of ids lie with
+ * their queue, so this one keeps an id from being claimed in two.
+ */
+export function idHomeKey(prefix: string, id: string): string {
+  return `{${prefix}:registry}:run-id:${id}`
+}
+
 /** HASH job name → JobDescription as JSON. Published by workers; stays when they go. */
 export function jobsKey(prefix: string): string {
   return `{${prefix}:registry}:jobs`

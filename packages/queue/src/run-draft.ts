@@ -92,7 +92,7 @@ export function draftRun(request: RunRequest, rules: DraftRules, index?: number)
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
   }
   const draft: RunDraft = {
-    id: (options.id as RunId | undefined) ?? newRunId(nowMs, randomFromPool(10)),
+    id: (options.id?.toLowerCase() as RunId | undefined) ?? newRunId(nowMs, randomFromPool(10)),
     job: job.name,
     queue: job.queue,
     message,

@@ -18,19 +18,26 @@ export class ClaimedOtherwise extends Error {
   readonly draft: RunDraft
   readonly field: Conflict['field']
   readonly runId: string
+  /** As of a `Conflict`. */
+  readonly problem: string | undefined
 
-  constructor(draft: RunDraft, field: Conflict['field'], runId: string) {
+  constructor(
+    draft: RunDraft,
+    { field, runId, problem }: Pick<Conflict, 'field' | 'runId' | 'problem'>,
+  ) {
     super(`the ${field} of ${draft.id} belongs to ${runId}`)
     this.draft = draft
     this.field = field
     this.runId = runId
+    this.problem = problem
   }
 
   /** As the caller is told who enqueued all of these. */
   toConflict(drafts: readonly RunDraft[]): IdempotencyConflictError {
-    const { draft, field, runId } = this
+    const { draft, field, runId, problem } = this
     const value = field === 'id' ? draft.id : (draft.claim?.key ?? '')
-    return new IdempotencyConflictError({ field, value, runId, index: drafts.indexOf(draft) })
+    const index = drafts.indexOf(draft)
+    return new IdempotencyConflictError({ field, value, runId, problem, index })
   }
 }
 
@@ -90,7 +97,7 @@ export async function checkClaims(
     const claim = typeof stored === 'string' ? stored : (claims.get(key) ?? `${draft.id} ${hash}`)
     claims.set(key, claim)
     const [first = '', of] = claim.split(' ')
-    if (of !== hash) throw new ClaimedOtherwise(draft, field, first)
+    if (of !== hash) throw new ClaimedOtherwise(draft, { field, runId: first })
   }
 }
 
@@ -109,5 +116,6 @@ function claimedOtherwise(batch: readonly RunDraft[], reply: readonly unknown[])
   const [, position, field, runId] = reply
   const draft = batch[Number(position)]
   if (!draft) return new Error(`no run ${String(position)} was sent`)
-  return new ClaimedOtherwise(draft, field === 'id' ? 'id' : 'idempotencyKey', String(runId))
+  const of = field === 'id' ? 'id' : 'idempotencyKey'
+  return new ClaimedOtherwise(draft, { field: of, runId: String(runId) })
 }

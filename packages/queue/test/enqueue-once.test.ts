@@ -118,6 +118,49 @@ test('an id of the client is one run, also when that has ended, and of no other 
   await expect(refused).rejects.toMatchObject({ field: 'id', value: id, runId: id })
 })
 
+test('an id of the client is of one queue: in another one it is refused, and nothing is enqueued', async () => {
+  const { producer, redis, prefix, waiting } = setup()
+  const print = { name: 'page.print', queue: 'pages' }
+  const printed = (): Promise<number> => redis.llen(keys.bullKey(prefix, 'pages', 'wait'))
+  const id = ownId()
+  await producer.enqueue(JOB, {}, { id })
+  const conflict = {
+    code: 'IDEMPOTENCY_CONFLICT',
+    field: 'id',
+    value: id,
+    message: `id ("${id}"): belongs to a run of the queue "mails": make a new one with newRunId()`,
+  }
+  for (const given of [id, id.toUpperCase()])
+    await expect(producer.enqueue(print, {}, { id: given })).rejects.toMatchObject(conflict)
+  const twice = ownId()
+  const many = producer.send([
+    { job: JOB, payload: 1 },
+    { job: print, payload: 2, options: { id: twice } },
+    { job: JOB, payload: 3, options: { id: twice } },
+  ])
+  await expect(many).rejects.toMatchObject({ field: 'id', value: twice, index: 2 })
+  expect([await waiting(), await printed()]).toEqual([[id], 0])
+  const leftMs = await redis.pttl(keys.idHomeKey(prefix, id))
+  expect(leftMs).toBeGreaterThan(24 * HOUR)
+  expect(leftMs).toBeLessThanOrEqual(25 * HOUR)
+})
+
+test('of calls that race with one id for two queues, those of one queue are accepted', async () => {
+  const { open } = setup()
+  const producers = Array.from({ length: 4 }, open)
+  const id = ownId()
+  const results = await Promise.allSettled(
+    producers.map(async (producer, at) => {
+      const queue = at % 2 === 0 ? 'mails' : 'pages'
+      await producer.enqueue({ name: JOB.name, queue }, {}, { id })
+      return queue
+    }),
+  )
+  const accepted = results.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+  expect(accepted).toHaveLength(2)
+  expect(new Set(accepted).size).toBe(1)
+})
+
 test('a key that is taken goes before a new id', async () => {
   const { producer, waiting } = setup()
   const first = await producer.enqueue(JOB, {}, { idempotencyKey: 'k' })

@@ -49,7 +49,6 @@ const Common = z.strictObject({
 const IdempotencyKey = z.string().min(1).max(200)
 const OwnId = z
   .uuidv7('must be a UUIDv7: make one with newRunId()')
-  .lowercase('must be in lower case')
   .superRefine(without((id) => clientIdProblem(id, nowMs())))
 
 export const EnqueueOptionsShape = Common.extend({

@@ -113,7 +113,7 @@ test('a call that is repeated with its id or its key is one run, and another pay
   const { client } = jadwal
   const id = newRunId()
   expect(await client.enqueue(sendEmail, payload, { id })).toBe(id)
-  expect(await client.enqueue(sendEmail, payload, { id })).toBe(id)
+  expect(await client.enqueue(sendEmail, payload, { id: id.toUpperCase() })).toBe(id)
   const once = { idempotencyKey: 'order-1' }
   const keyed = await client.enqueue(sendEmail, payload, once)
   const options = { ids: [newRunId(), id], idempotencyKeys: ['order-1', 'order-2'] }
@@ -146,7 +146,6 @@ test.each<[object, RegExp]>([
   [{ id: 'order-1' }, /id \("order-1"\): must be a UUIDv7: make one with newRunId\(\)/],
   [{ id: dayOld }, /id \("01900000.*"\): must be at most a day old/],
   [{ id: dayOld.replace('019', 'f19') }, /must not be of the future/],
-  [{ id: newRunId().toUpperCase() }, /must be in lower case/],
   [{ follow: 'yes' }, /follow \("yes"\): .*expected boolean/],
   [{ delay: 5 }, /delay/],
 ])('the options %j are refused, with field, value and what is right', async (options, message) => {

@@ -59,12 +59,11 @@ function placeOf(field: string, index: number | undefined): string {
   return index === undefined ? field : `runs[${index}].${field}`
 }
 
-function conflict({ field, value, index, runId }: IdempotencyConflictError): Problem {
+function conflict(error: IdempotencyConflictError): Problem {
+  const { field, value, index, runId, problem: message, remedy } = error
   const place = placeOf(field, index)
-  const message = `belongs to run ${runId} with another payload`
-  const remedy = field === 'id' ? 'make a new id' : 'use another key'
   return new Problem('idempotency-conflict', {
-    detail: `${place} ${message}: send the same payload, or ${remedy}.`,
+    detail: `${place} ${message}: ${remedy}.`,
     errors: [{ field: place, message, value }],
     more: { runId },
   })
