@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { AttemptRow, Database, RunRow, SettledLetterRow } from './database.ts'
 import { findSettled } from './settled-letters.ts'
 
@@ -17,6 +17,19 @@ export async function findRun(db: Kysely<Database>, id: string): Promise<Recorde
   const attempts = await listAttempts(db, [id])
   const [settled] = run.state === 'dead' ? await findSettled(db, [id]) : []
   return { run, attempts, ...(settled ? { settled } : {}) }
+}
+
+/** Those of the ids that are of a run with a row. Served by runs_pkey. */
+export async function listRecordedIds(
+  db: Kysely<Database>,
+  ids: readonly string[],
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('runs')
+    .select('id')
+    .where(sql<boolean>`id = ANY (${[...ids]}::uuid[])`)
+    .execute()
+  return rows.map(({ id }) => id)
 }
 
 /** The recorded attempts of runs, by run and number. Served by attempts_pkey. */

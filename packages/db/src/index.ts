@@ -56,7 +56,7 @@ export type {
 export { hasSchedules } from './has-schedules.ts'
 export { findHistoryStart } from './find-history-start.ts'
 export { copyLetters, type LetterCopy } from './letter-copies.ts'
-export { findRun, type RecordedRun } from './find-run.ts'
+export { findRun, listRecordedIds, type RecordedRun } from './find-run.ts'
 export { findScheduleName, type NamedSchedule } from './find-schedule-name.ts'
 export { type BackfilledRun, listBackfilledRuns } from './list-backfilled-runs.ts'
 export { listCoveredTicks } from './list-covered-ticks.ts'

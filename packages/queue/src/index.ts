@@ -100,6 +100,7 @@ export { workWaits } from './work-waits.ts'
 export { publishHeartbeat, removeHeartbeat } from './worker-heartbeat.ts'
 export { openCorkedRedis } from './corked-redis.ts'
 export { findRunInRedis } from './find-run.ts'
+export { idsWithMessage, unclaimed } from './known-ids.ts'
 export {
   countQueues,
   countTermsOutbox,

@@ -1,6 +1,8 @@
 import type { RunState } from '@jadwal/domain'
+import { IdempotencyConflictError } from '@jadwal/queue'
 import type { RequestHandler, Router } from 'express'
 import type { ApiDeps } from './api-deps.ts'
+import { checkOwnIds } from './check-own-ids.ts'
 import { endpoint } from './endpoint.ts'
 import { acceptBatch } from './enqueue-batch.ts'
 import { checkTogether, EnqueueRequest, enqueueOptions } from './enqueue-request.ts'
@@ -29,11 +31,11 @@ function enqueueHandler(deps: ApiDeps): RequestHandler {
     checkTogether(request, clock.now().getTime())
     const job = await jobs.accept(request.job, request.payload)
     const { payload } = request
-    const { id, existing } = await producer.sendOne({
-      job,
-      payload,
-      options: enqueueOptions(request),
+    const run = { job, payload, options: enqueueOptions(request) }
+    await checkOwnIds(deps, [run]).catch((error: unknown) => {
+      throw error instanceof IdempotencyConflictError ? error.ofOne() : error
     })
+    const { id, existing } = await producer.sendOne(run)
     res.status(202).location(`/api/v1/runs/${id}`)
     res.json(existing ? { id, ...(await stateOf(deps, id)), existing } : { id, state: 'queued' })
   }
@@ -43,6 +45,7 @@ function batchHandler(deps: ApiDeps): RequestHandler {
   const jobs = new JobCheck(deps)
   return async (req, res) => {
     const requests = await acceptBatch(deps, jobs, req.body)
+    await checkOwnIds(deps, requests)
     const runs = await deps.producer.send(requests)
     res.status(202).json({
       runs: runs.map(({ id, existing }) => (existing ? { id, existing } : { id, state: 'queued' })),

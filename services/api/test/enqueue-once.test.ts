@@ -66,6 +66,41 @@ describe('POST /api/v1/runs', () => {
     })
   })
 
+  test('an id of a run of another queue is refused, upper case or not', async () => {
+    const id = ownId()
+    await api.post({ ...RUN, id })
+    for (const given of [id, id.toUpperCase()]) {
+      const refused = await api.post({ job: 'anything', payload: 1, id: given })
+      expect(refused.status).toBe(409)
+      expect(refused.body.errors).toEqual([
+        { field: 'id', value: id, message: 'belongs to a run of the queue "emails"' },
+      ])
+    }
+  })
+
+  test('an id that Jadwal gave to a run, in whatever queue, is of no other', async () => {
+    const { id } = (await api.post({ job: 'anything', payload: 1 })).body
+    for (const run of [RUN, { job: 'anything', payload: 1 }]) {
+      const refused = await api.post({ ...run, id })
+      expect(refused.status).toBe(409)
+      expect(refused.body).toMatchObject({
+        type: 'urn:jadwal:problem:idempotency-conflict',
+        runId: id,
+        errors: [{ field: 'id', message: 'is of a run that was not enqueued with it' }],
+      })
+    }
+    const before = await waiting('emails')
+    const many = await batch([RUN, { ...RUN, id: ownId() }, { ...RUN, id }])
+    expect(many.body.errors).toMatchObject([{ field: 'runs[2].id', value: id }])
+    expect(await waiting('emails')).toBe(before)
+  })
+
+  test('calls with one new id that come at once are one run', async () => {
+    const id = ownId()
+    const answers = await Promise.all(Array.from({ length: 20 }, () => api.post({ ...RUN, id })))
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 202))
+  })
+
   test('a payload may be as large as the environment says, and no larger', async () => {
     expect((await postOf(1_900_000)).status).toBe(202)
     const refused = await postOf(2_000_000)
