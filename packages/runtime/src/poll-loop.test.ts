@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { getEventListeners, getMaxListeners } from 'node:events'
+import { expect, onTestFinished, test } from 'vitest'
 import { createLogger, pollLoop, sleep } from './index.ts'
 
 const log = createLogger('test', 'silent')
@@ -45,4 +46,24 @@ test('a long wait ends as soon as the signal aborts', async () => {
   await sleep(1)
   stop.abort()
   await expect(loop).resolves.toBeUndefined()
+})
+
+test('any number of loops wait on one signal without a warning of Node, and leave no listener', async () => {
+  const stop = new AbortController()
+  const warnings: Error[] = []
+  const heard = (warning: Error): void => void warnings.push(warning)
+  process.on('warning', heard)
+  onTestFinished(() => void process.off('warning', heard))
+  const signal = AbortSignal.any([stop.signal])
+  const most = getMaxListeners(signal)
+  const loops = Array.from({ length: 30 }, () =>
+    pollLoop(async () => 60_000, { signal, log, name: 'test' }),
+  )
+  await sleep(20)
+  expect(getEventListeners(signal, 'abort')).toHaveLength(30)
+  stop.abort()
+  await Promise.all(loops)
+  expect(warnings).toEqual([])
+  expect(getEventListeners(signal, 'abort')).toEqual([])
+  expect(getMaxListeners(signal)).toBe(most)
 })

@@ -1,3 +1,4 @@
+import { getMaxListeners, setMaxListeners } from 'node:events'
 import type { Logger } from './logger.ts'
 import { rateLimitedErrors } from './rate-limited-errors.ts'
 import { sleep } from './sleep.ts'
@@ -23,6 +24,7 @@ export async function pollLoop(
 ): Promise<void> {
   const failed = rateLimitedErrors(log.child({ loop: name }), 'poll failed')
   let failures = 0
+  expectListeners(signal, 1)
   while (!signal.aborted) {
     let delayMs: number
     try {
@@ -35,6 +37,14 @@ export async function pollLoop(
     }
     await sleep(delayMs, signal)
   }
+  expectListeners(signal, -1)
+}
+
+/** A loop listens to its signal while it waits: Node takes a dozen of loops for a leak, unless it is told. */
+function expectListeners(signal: AbortSignal, more: number): void {
+  const most = getMaxListeners(signal)
+  // 0 is no bound.
+  if (most > 0) setMaxListeners(most + more, signal)
 }
 
 function backoffMs(failures: number): number {
