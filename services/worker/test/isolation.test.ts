@@ -74,6 +74,16 @@ test.each(BOTH)('progress in a %s is that of the run, and fails as it does', asy
   })
 })
 
+test.each(BOTH)('progress in a %s that JSON cannot say becomes a note', async (isolate) => {
+  const { make, progress } = shared[isolate]
+  const before = progress.length
+  expect(await make('progress-circular')).toMatchObject({ kind: 'returned', value: 'made' })
+  expect(progress.slice(before)).toEqual([
+    { unserialisable: expect.stringContaining('circular') as string },
+    { unserialisable: expect.stringContaining('BigInt') as string },
+  ])
+})
+
 test.each(BOTH)('a handler in a %s enqueues runs that have its run as parent', async (isolate) => {
   const { make, sent } = shared[isolate]
   expect(await make('enqueues')).toMatchObject({ value: ['typed-0', 'named-0', 'named-1'] })

@@ -7,6 +7,7 @@ import {
   type NamedJob,
   type TypedJob,
 } from '@jadwal/sdk'
+import { runError } from '@jadwal/queue'
 import { asManyOptions, checkRunPayload } from '@jadwal/sdk/attempts'
 import type { z } from 'zod'
 import type { ChildCalls } from './child-calls.ts'
@@ -51,8 +52,7 @@ export class ChildContext implements JobContext {
 
   async progress(value: unknown): Promise<void> {
     if (this.#ended) return
-    const json = JSON.stringify(value) as string | undefined
-    await this.#calls.ask(this.#serial, 'progress', [json && (JSON.parse(json) as unknown)])
+    await this.#calls.ask(this.#serial, 'progress', [sayable(value)])
   }
 
   async enqueue(
@@ -86,5 +86,15 @@ export class ChildContext implements JobContext {
   /** The handler has ended. */
   end(): void {
     this.#ended = true
+  }
+}
+
+/** A value as JSON has it, so that it can be sent; where JSON can't say it, the note that the worker makes of one. */
+function sayable(value: unknown): unknown {
+  try {
+    const json = JSON.stringify(value) as string | undefined
+    return json && (JSON.parse(json) as unknown)
+  } catch (error) {
+    return { unserialisable: runError(error).message }
   }
 }
