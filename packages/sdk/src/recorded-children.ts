@@ -19,6 +19,9 @@ export interface EnqueuedChild extends EnqueueOptions {
 export class RecordedChildren implements ChildOutlet {
   readonly enqueued: EnqueuedChild[] = []
   readonly #jobs: readonly AnyJob[] | undefined
+  /** Those of a job by their ids, and by their keys. */
+  readonly #byId = new Map<string, string>()
+  readonly #byKey = new Map<string, string>()
 
   /** Jobs that handlers may send by name; when left out, any. */
   constructor(jobs: readonly AnyJob[] | undefined) {
@@ -35,14 +38,16 @@ export class RecordedChildren implements ChildOutlet {
     const { ids, idempotencyKeys, ...common } = options
     return payloads.map((payload, at) => {
       const idempotencyKey = idempotencyKeys?.[at]
-      const before = this.enqueued.find(
-        (child) =>
-          child.job === job.name &&
-          (child.id === ids?.[at] ||
-            (idempotencyKey !== undefined && child.idempotencyKey === idempotencyKey)),
-      )
-      if (before) return before.id
-      const id = ids?.[at] ?? newRunId(systemClock.now().getTime(), randomBytes(10))
+      const ownId = ids?.[at]
+      const before =
+        (ownId === undefined ? undefined : this.#byId.get(`${job.name} ${ownId}`)) ??
+        (idempotencyKey === undefined
+          ? undefined
+          : this.#byKey.get(`${job.name} ${idempotencyKey}`))
+      if (before !== undefined) return before
+      const id = ownId ?? newRunId(systemClock.now().getTime(), randomBytes(10))
+      this.#byId.set(`${job.name} ${id}`, id)
+      if (idempotencyKey !== undefined) this.#byKey.set(`${job.name} ${idempotencyKey}`, id)
       this.enqueued.push({
         ...common,
         ...(idempotencyKey === undefined ? {} : { idempotencyKey }),

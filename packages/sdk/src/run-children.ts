@@ -28,6 +28,12 @@ export interface ChildOutlet {
   send(batch: ChildBatch): Promise<string[]>
 }
 
+/** Of equal children; no number below `from` is free. */
+interface Numbers {
+  taken: Set<number>
+  from: number
+}
+
 /**
  * The children that one attempt enqueues. A later attempt that enqueues the same gives the same
  * children: each has an idempotency key made of its parent, its payload and a number, which tells
@@ -36,7 +42,7 @@ export interface ChildOutlet {
 export class RunChildren {
   readonly #parentId: string
   readonly #outlet: ChildOutlet
-  readonly #taken = new Map<string, Set<number>>()
+  readonly #numbers = new Map<string, Numbers>()
 
   constructor(parentId: string, outlet: ChildOutlet) {
     this.#parentId = parentId
@@ -89,14 +95,18 @@ export class RunChildren {
 
   #number(job: string, payload: unknown): { key: string; free: () => void } {
     const what = payloadHash(job, payload).slice(0, 12)
-    const taken = this.#taken.get(what) ?? new Set<number>()
-    this.#taken.set(what, taken)
-    let number = 0
-    while (taken.has(number)) number += 1
-    taken.add(number)
+    const numbers = this.#numbers.get(what) ?? { taken: new Set<number>(), from: 0 }
+    this.#numbers.set(what, numbers)
+    let number = numbers.from
+    while (numbers.taken.has(number)) number += 1
+    numbers.taken.add(number)
+    numbers.from = number + 1
     return {
       key: `child:${this.#parentId}:${what}:${number}`,
-      free: () => void taken.delete(number),
+      free: () => {
+        numbers.taken.delete(number)
+        numbers.from = Math.min(numbers.from, number)
+      },
     }
   }
 }
