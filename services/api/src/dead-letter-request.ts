@@ -1,7 +1,8 @@
 import type { DeadLetterFilters, PageRequest, Settled } from '@jadwal/db'
+import { JobName, QueueName } from '@jadwal/domain'
 import { z } from 'zod'
 import { fieldProblem } from './problem.ts'
-import { Instant, Name, PageQuery, withoutUndefined } from './run-query.ts'
+import { Instant, PageQuery, wellFormed, withoutUndefined } from './run-query.ts'
 import { parseRequest } from './zod-problem.ts'
 
 /** Letters that one call may name. */
@@ -12,9 +13,10 @@ const Fingerprint = z
   .string('must be given once')
   .regex(/^[0-9a-f]{16}$/, 'must have 16 hex digits')
 
+const Text = z.string('must be given once')
 const filterFields = {
-  queue: Name.optional(),
-  job: Name.optional(),
+  queue: Text.pipe(QueueName).optional(),
+  job: Text.pipe(JobName).optional(),
   fingerprint: Fingerprint.optional(),
   from: Instant.optional(),
   to: Instant.optional(),
@@ -80,7 +82,8 @@ const DiscardBody = z.strictObject({
     .trim()
     .min(1, REASON_RULE)
     .max(LONGEST_REASON, REASON_RULE)
-    .regex(/^[^\0]*$/, 'must not have the character U+0000'),
+    .regex(/^[^\0]*$/, 'must not have the character U+0000')
+    .transform(wellFormed),
   cursor: PageQuery.shape.cursor,
 })
 

@@ -7,6 +7,11 @@ import { parseRequest } from './zod-problem.ts'
 const NO_NUL = /^[^\0]*$/
 const NUL_RULE = 'must not have the character U+0000'
 
+/** A text that Postgres and JSON can keep: a surrogate without its other half becomes U+FFFD. */
+export function wellFormed(text: string): string {
+  return text.replaceAll(/\p{Surrogate}/gu, '\ufffd')
+}
+
 export const Name = z
   .string('must be given once')
   .min(1, 'must not be empty')

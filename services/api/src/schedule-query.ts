@@ -1,6 +1,6 @@
 import type { PageRequest, ScheduleFilters } from '@jadwal/db'
 import { z } from 'zod'
-import { Labels, Name, PageQuery, withoutUndefined } from './run-query.ts'
+import { Labels, Name, PageQuery, wellFormed, withoutUndefined } from './run-query.ts'
 import { parseRequest } from './zod-problem.ts'
 
 const ScheduleQuery = PageQuery.extend({
@@ -26,6 +26,7 @@ export const Reason = z
   .string('must be a text, given once')
   .max(1_000, 'must have at most 1000 characters')
   .regex(/^[^\0]*$/, 'must not have the character U+0000')
+  .transform(wellFormed)
 
 const ChangeQuery = z.strictObject({ reason: Reason.optional() })
 
