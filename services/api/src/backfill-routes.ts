@@ -112,15 +112,18 @@ function readHandler({ db }: ApiDeps): RequestHandler {
 
 type Change = Pick<Parameters<typeof changeBackfillState>[2], 'from' | 'to'>
 
-/** Asking for what is so already changes nothing and is no error. */
+/**
+ * Asking for what is so already changes nothing and is no error, nor is it when somebody asks for the
+ * opposite at the same time: the answer has the state that came of it.
+ */
 function changeHandler({ db, clock }: ApiDeps, change: Change): RequestHandler {
   return async (req, res) => {
-    const backfill = await askHistory(async () => {
-      const before = await requireBackfill(db, req.params['id'])
-      await changeBackfillState(db, before.id, { ...change, at: clock.now() })
-      return await requireBackfill(db, before.id)
+    const { backfill, isChanged } = await askHistory(async () => {
+      const { id } = await requireBackfill(db, req.params['id'])
+      const changed = await changeBackfillState(db, id, { ...change, at: clock.now() })
+      return { backfill: await requireBackfill(db, id), isChanged: changed }
     })
-    if (backfill.state !== change.to)
+    if (!isChanged && ![...change.from, change.to].includes(backfill.state))
       throw new Problem('backfill-ended', {
         detail: `This backfill is ${backfill.state}: only one that is ${change.from.join(' or ')} can become ${change.to}.`,
       })

@@ -106,15 +106,18 @@ function readHandler({ db }: ApiDeps): RequestHandler {
 
 type Change = Pick<Parameters<typeof changeRedriveState>[2], 'from' | 'to'>
 
-/** Asking for what is so already changes nothing and is no error. */
+/**
+ * Asking for what is so already changes nothing and is no error, nor is it when somebody asks for the
+ * opposite at the same time: the answer has the state that came of it.
+ */
 function changeHandler({ db, clock }: ApiDeps, change: Change): RequestHandler {
   return async (req, res) => {
-    const redrive = await askHistory(async () => {
-      const before = await requireRedrive(db, req.params['id'])
-      await changeRedriveState(db, before.id, { ...change, at: clock.now() })
-      return await requireRedrive(db, before.id)
+    const { redrive, isChanged } = await askHistory(async () => {
+      const { id } = await requireRedrive(db, req.params['id'])
+      const changed = await changeRedriveState(db, id, { ...change, at: clock.now() })
+      return { redrive: await requireRedrive(db, id), isChanged: changed }
     })
-    if (redrive.state !== change.to)
+    if (!isChanged && ![...change.from, change.to].includes(redrive.state))
       throw new Problem('redrive-ended', {
         detail: `This redrive is ${redrive.state}: only one that is ${change.from.join(' or ')} can become ${change.to}.`,
       })
