@@ -6,6 +6,7 @@ import { bullKey, cancelChannel, cancelsKey, companionPrefix, outboxKey } from '
 import { LEAVE_SLOT } from './lot-lua.ts'
 import { OUTCOME_FIELD } from './outcome-record.ts'
 import { factLine } from './run-fact.ts'
+import { MOST_LOST_TOLD } from './run-take-up.ts'
 import { LEAVE_SCHEDULE, TAKE_OUT } from './unfinished-lua.ts'
 
 /**
@@ -26,9 +27,6 @@ export type CancelResult =
 
 /** A run that comes to be taken up while it is looked at is looked at again, this often. */
 const LOOKS = 5
-
-/** Earlier attempts of a run are lost in a row no more often than this, see `takeUp`. */
-const MOST_LOST = 3
 
 /*
  * Marks a run as to be cancelled.
@@ -63,7 +61,7 @@ if (redis.call('HGET', message, 'ats') or '0') ~= ARGV[2] or takeOut(KEYS[3], AR
 local outcome = redis.call('HGET', message, '${OUTCOME_FIELD}') or ''
 local facts, told = {}, tonumber(string.match(outcome, '^%d+') or 0)
 local attempts = tonumber(ARGV[2])
-for attempt = math.max(told, attempts - ${MOST_LOST}) + 1, attempts do
+for attempt = math.max(told, attempts - ${MOST_LOST_TOLD}) + 1, attempts do
   facts[#facts + 1] = cjson.encode({ kind = 'attempt', id = ARGV[1], attempt = attempt, attempt_state = 'lost' })
 end
 facts[#facts + 1] = ARGV[3]

@@ -33,6 +33,15 @@ test('the third in a row ends the run', () => {
   })
 })
 
+test('attempts that were lost while their run was being ended are told, too, the last twenty', () => {
+  expect(takeUp({ attempt: 7, failures: 0 }, undefined)).toMatchObject({
+    kind: 'dead',
+    lost: [1, 2, 3, 4, 5, 6],
+  })
+  const after = takeUp({ attempt: 1_000, failures: 0 }, { kind: 'drained', attempt: 9 })
+  expect(after).toMatchObject({ kind: 'dead', lost: Array.from({ length: 20 }, (_, i) => 980 + i) })
+})
+
 test('a retry that BullMQ counted is over, one that it did not count is still due', () => {
   const retry = { kind: 'retry', attempt: 1, failures: 1, runAtMs: 5 } as const
   expect(takeUp({ attempt: 2, failures: 1 }, retry)).toEqual({

@@ -4,6 +4,12 @@ import { endsRun, type StoredOutcome } from './outcome-record.ts'
 /** So many starts without an outcome in a row end a run: it kills its workers, or none can keep its lock. */
 const MAX_LOST_ATTEMPTS = 3
 
+/**
+ * Of so many the history is told. More than end a run may be lost when workers die while they end it,
+ * and starts of a message that was left alone for long are not worth a row each.
+ */
+export const MOST_LOST_TOLD = 20
+
 export type TakeUp =
   /**
    * Call the handler. Earlier attempts in `lost` ended without a word, and `lostBefore` ones before
@@ -30,8 +36,7 @@ export function takeUp(
     return { kind: 'retry', failures: stored.failures, runAtMs: stored.runAtMs }
   const first = (stored?.attempt ?? 0) + 1
   const lost = Array.from({ length: Math.max(0, run.attempt - first) }, (_, i) => first + i)
-  // Old starts of a message that was left alone for long are not worth a row each.
-  const shown = lost.slice(-MAX_LOST_ATTEMPTS)
+  const shown = lost.slice(-MOST_LOST_TOLD)
   const lostBefore = stored?.kind === 'left-alone' ? stored.lost : 0
   const most = onLost === 'dead-letter' ? 1 : MAX_LOST_ATTEMPTS
   const isDead = lostBefore + lost.length >= most
