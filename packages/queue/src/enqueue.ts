@@ -1,9 +1,9 @@
-import { type Clock, type RunId, systemClock } from '@jadwal/domain'
+import { type Clock, QueueName, type RunId, systemClock } from '@jadwal/domain'
 import type { Queue } from 'bullmq'
 import { claimIds, hasOwnId } from './claim-ids.ts'
 import { producerConnection } from './connections.ts'
 import { openCorkedRedis } from './corked-redis.ts'
-import { IdempotencyConflictError } from './errors.ts'
+import { IdempotencyConflictError, InvalidRunError } from './errors.ts'
 import { bullPrefix } from './keys.ts'
 import { createMemoryGauge, PRODUCERS_STOP_AT } from './memory-watch.ts'
 import { QueueOpener } from './open-queue.ts'
@@ -65,7 +65,7 @@ export interface ProducerDeps {
 /**
  * Opens what an app needs to enqueue runs: one connection, made at once, that fails when Redis says
  * nothing for about a second (see `Patience`). Errors: `RedisUnavailableError`, `TryLaterError` (Redis is
- * 70 % full), `PayloadTooLargeError`, `IdempotencyConflictError`.
+ * 70 % full), `PayloadTooLargeError`, `IdempotencyConflictError`, `InvalidRunError` (no JSON, or no queue for runs).
  */
 export function createProducer(deps: ProducerDeps): Producer {
   const { prefix, clock = systemClock, maxPayloadBytes = MAX_PAYLOAD_BYTES } = deps
@@ -81,6 +81,9 @@ export function createProducer(deps: ProducerDeps): Producer {
   const queues = new Map<string, Queue>()
 
   async function openQueue(name: string): Promise<Queue> {
+    const problem = QueueName.safeParse(name).error?.issues[0]?.message
+    if (problem !== undefined)
+      throw new InvalidRunError(`queue (${JSON.stringify(name)}): ${problem}`)
     if (!registered.has(name)) await patience.for(registerQueues(redis, prefix, [name]))
     registered.add(name)
     const options = { prefix: bullPrefix(prefix, name), skipMetasUpdate: true }

@@ -10,6 +10,15 @@ export class TryLaterError extends Error {
   readonly code = 'TRY_LATER'
 }
 
+/**
+ * A payload breaks its job's schema or is no JSON, an option its range, or a job its rules. The message
+ * names each place, its value and what is right.
+ */
+export class InvalidRunError extends Error {
+  override name = 'InvalidRunError'
+  readonly code = 'INVALID_RUN'
+}
+
 /** The payload is larger than a message may be. */
 export class PayloadTooLargeError extends Error {
   override name = 'PayloadTooLargeError'

@@ -21,6 +21,7 @@ export { randomFromPool } from './random-pool.ts'
 export {
   IdempotencyConflictError,
   LeaseLostError,
+  InvalidRunError,
   PayloadTooLargeError,
   RedisUnavailableError,
   TryLaterError,

@@ -39,6 +39,17 @@ test('a run goes into its queue at once, and the queue becomes known', async () 
   expect(await listQueues(redis, prefix)).toEqual(['mails'])
 })
 
+test('a queue of Jadwal itself takes no runs', async () => {
+  const { producer } = setup()
+  for (const options of [{}, { idempotencyKey: 'k' }])
+    await expect(
+      producer.enqueue({ name: 'mail.send', queue: 'ticks' }, {}, options),
+    ).rejects.toMatchObject({
+      name: 'InvalidRunError',
+      message: expect.stringContaining('queue ("ticks"): is reserved'),
+    })
+})
+
 test('many keep their order, also beyond one batch', async () => {
   const { producer, redis, bull } = setup()
   const ids = await producer.enqueueMany(

@@ -1,6 +1,7 @@
-import { isOwedToSecret } from '@jadwal/domain'
+import { isOwedToSecret, JobName, QueueName } from '@jadwal/domain'
+import { InvalidRunError } from '@jadwal/queue'
 import type * as queue from '@jadwal/queue'
-import type { z } from 'zod'
+import { z } from 'zod'
 import {
   type EnqueueManyOptions,
   EnqueueManyOptionsShape,
@@ -9,10 +10,47 @@ import {
 } from './enqueue-options.ts'
 import { describeIssues } from './issues.ts'
 
-/** A payload breaks its job's schema, or an option its range. The message names each place, its value and what is right. */
-export class InvalidRunError extends Error {
-  override name = 'InvalidRunError'
-  readonly code = 'INVALID_RUN'
+export { InvalidRunError }
+
+/** Jobs do not change, so each is looked at once. */
+const rightJobs = new WeakSet<object>()
+
+/** Throws an `InvalidRunError` when that is no job, such as `defineJob` returns. */
+export function checkJob(job: unknown): void {
+  checkIsJob(job)
+  if (rightJobs.has(job)) return
+  const parsed = SentJob.safeParse(job)
+  if (!parsed.success) throw new InvalidRunError(`job: ${describeIssues(parsed.error.issues, job)}`)
+  rightJobs.add(job)
+}
+
+/** Throws an `InvalidRunError` when that can be no job, not even one that is told by its name. */
+export function checkIsJob(job: unknown): asserts job is object {
+  if (job === null || typeof job !== 'object')
+    throw new InvalidRunError(`job (${shown(job)}): must be what defineJob returned`)
+}
+
+/** Throws an `InvalidRunError` when what is to be a list of payloads is none. */
+export function checkPayloads(payloads: unknown): void {
+  if (!Array.isArray(payloads))
+    throw new InvalidRunError(
+      `payloads (${shown(payloads)}): must be a list, with one payload for each run`,
+    )
+}
+
+const SentJob = z.object({
+  name: JobName,
+  queue: QueueName,
+  payload: z.custom(
+    (value) => value instanceof Object && 'safeParseAsync' in value,
+    'must be a zod schema: send a job that defineJob returned',
+  ),
+})
+
+function shown(value: unknown): string {
+  return value !== null && ['object', 'function'].includes(typeof value)
+    ? `a value of type ${typeof value}`
+    : String(value)
 }
 
 /**

@@ -1,6 +1,12 @@
 import { createProducer, type Producer, RunFollower } from '@jadwal/queue'
 import type { z } from 'zod'
-import { checkEnqueueManyOptions, checkEnqueueOptions, checkRunPayload } from './check-run.ts'
+import {
+  checkEnqueueManyOptions,
+  checkEnqueueOptions,
+  checkJob,
+  checkPayloads,
+  checkRunPayload,
+} from './check-run.ts'
 import type { EnqueueManyOptions, EnqueueOptions, Sendable } from './enqueue-options.ts'
 import { checkClientOptions, type ClientOptions } from './client-options.ts'
 import type { Job } from './job.ts'
@@ -27,8 +33,18 @@ export interface Client {
   ): Promise<string[]>
   /** A run to look at, or to follow to its end. Throws `InvalidRunError` when that is no id. */
   run(id: string): RunHandle
-  /** Calls of `end` that are under way fail. */
+  /** Calls of `end` that are under way fail, and later calls throw `ClientClosedError`. */
   close(): Promise<void>
+}
+
+/** A call came after `close`. */
+export class ClientClosedError extends Error {
+  override name = 'ClientClosedError'
+  readonly code = 'CLIENT_CLOSED'
+
+  constructor() {
+    super('the client is closed: make a new one with createClient, or close it after the last call')
+  }
 }
 
 /** Throws `ClientOptionsError`. */
@@ -36,19 +52,31 @@ export function createClient(options: ClientOptions): Client {
   const { redisUrl: url, prefix, onError, maxPayloadBytes, api } = checkClientOptions(options)
   const producer: Producer = createProducer({ url, prefix, onError, maxPayloadBytes })
   const follower = new RunFollower({ url, prefix, onError })
+  let isClosed = false
+  function check(job: unknown): void {
+    if (isClosed) throw new ClientClosedError()
+    checkJob(job)
+  }
   return {
     async enqueue(job, payload, opts = {}) {
+      check(job)
       const checked = checkEnqueueOptions(job, opts)
       await checkRunPayload(job, payload)
       return producer.enqueue(job, payload, checked)
     },
     async enqueueMany(job, payloads, opts = {}) {
+      check(job)
+      checkPayloads(payloads)
       const checked = checkEnqueueManyOptions(job, opts, payloads.length)
       await Promise.all(payloads.map((payload) => checkRunPayload(job, payload)))
       return producer.enqueueMany(job, payloads, checked)
     },
-    run: (id) => runHandle({ follower, api }, id),
+    run(id) {
+      if (isClosed) throw new ClientClosedError()
+      return runHandle({ follower, api }, id)
+    },
     async close() {
+      isClosed = true
       follower.close()
       await producer.close()
     },

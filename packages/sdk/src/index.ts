@@ -1,5 +1,5 @@
 export { InvalidRunError } from './check-run.ts'
-export { type Client, createClient } from './client.ts'
+export { type Client, ClientClosedError, createClient } from './client.ts'
 export { type ClientOptions, ClientOptionsError } from './client-options.ts'
 export { type ApiAccess, HistoryUnavailableError } from './history-api.ts'
 export { newRunId } from './new-run-id.ts'

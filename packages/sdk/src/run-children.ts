@@ -1,7 +1,14 @@
 import { JobName, QueueName } from '@jadwal/domain'
 import { type EnqueueManyOptions as QueueOptions, payloadHash } from '@jadwal/queue'
 import type { z } from 'zod'
-import { checkEnqueueManyOptions, checkRunPayload, InvalidRunError } from './check-run.ts'
+import {
+  checkEnqueueManyOptions,
+  checkIsJob,
+  checkJob,
+  checkPayloads,
+  checkRunPayload,
+  InvalidRunError,
+} from './check-run.ts'
 import type { EnqueueManyOptions } from './enqueue-options.ts'
 import type { NamedJob, TypedJob } from './job-context.ts'
 
@@ -54,6 +61,8 @@ export class RunChildren {
     payloads: readonly unknown[],
     options: EnqueueManyOptions,
   ): Promise<string[]> {
+    checkIsJob(job)
+    checkPayloads(payloads)
     const checked = checkEnqueueManyOptions(job, options, payloads.length)
     const hasOwn = checked.ids !== undefined || checked.idempotencyKeys !== undefined
     const numbered = hasOwn ? [] : payloads.map((payload) => this.#number(job.name, payload))
@@ -78,6 +87,7 @@ export class RunChildren {
   ): Promise<string> {
     if (job.payload) {
       const typed: TypedJob<z.ZodType> = job
+      checkJob(typed)
       await Promise.all(payloads.map((payload) => checkRunPayload(typed, payload)))
       return typed.queue
     }

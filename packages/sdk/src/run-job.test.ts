@@ -27,6 +27,29 @@ function throwing(error: unknown) {
   })
 }
 
+test('a child that is no job, of a reserved queue, or with a payload that is no JSON is refused', async () => {
+  const anything = defineJob({ ...shrink, payload: z.unknown() })
+  const circle: Record<string, unknown> = {}
+  circle['self'] = circle
+  const problems: string[] = []
+  const job = jobOf(async (_payload, ctx) => {
+    for (const child of [
+      () => ctx.enqueue(anything, circle),
+      () => ctx.enqueue({ ...anything, queue: 'ticks' }, 1),
+      () => ctx.enqueue(undefined as never, 1),
+      () => ctx.enqueueMany(anything, 5 as never),
+    ])
+      await child().catch((error: Error) => problems.push(`${error.name} ${error.message}`))
+  })
+  expect((await runJob(job, {})).enqueued).toEqual([])
+  expect(problems).toEqual([
+    expect.stringMatching(/^InvalidRunError payload: must be something that JSON can say/),
+    expect.stringMatching(/^InvalidRunError job: queue \("ticks"\): is reserved/),
+    expect.stringMatching(/^InvalidRunError job \(undefined\): must be/),
+    expect.stringMatching(/^InvalidRunError payloads \(5\): must be a list/),
+  ])
+})
+
 test('a job that succeeds has its result as JSON has it, and the handler its context', async () => {
   const job = jobOf((payload, ctx) => ({
     payload,

@@ -2,7 +2,13 @@ import { keys, openRedis, workerConnection } from '@jadwal/queue'
 import { startTestRedis } from '@jadwal/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
-import { createClient, defineJob, type EnqueueOptions, newRunId } from '../src/index.ts'
+import {
+  createClient,
+  defineJob,
+  type EnqueueOptions,
+  InvalidRunError,
+  newRunId,
+} from '../src/index.ts'
 
 const sendEmail = defineJob({
   name: 'email.send',
@@ -152,6 +158,78 @@ test.each<[object, RegExp]>([
   const client = createClient({ redisUrl: 'redis://127.0.0.1:1' })
   onTestFinished(() => client.close())
   await expect(client.enqueue(sendEmail, payload, options)).rejects.toThrow(message)
+})
+
+const circle: Record<string, unknown> = {}
+circle['self'] = circle
+const anything = defineJob({ name: 'any', queue: 'any', payload: z.unknown(), handler: () => 'x' })
+const throwing = {
+  toJSON(): never {
+    throw new Error('no words')
+  },
+}
+test.each<[string, unknown, RegExp]>([
+  [
+    'a circle',
+    circle,
+    /must be something that JSON can say: Converting circular structure to JSON$/,
+  ],
+  ['a BigInt', { n: 5n }, /must be something that JSON can say: .*BigInt/],
+  ['a toJSON that throws', throwing, /must be something that JSON can say: no words$/],
+  ['a function', () => 5, /must be something that JSON can say: a function$/],
+])('%s is no payload', async (_what, given, message) => {
+  const client = createClient({ redisUrl: 'redis://127.0.0.1:1' })
+  onTestFinished(() => client.close())
+  for (const call of [
+    client.enqueue(anything, given),
+    client.enqueue(anything, given, { id: newRunId() }),
+    client.enqueueMany(anything, [1, given]),
+  ]) {
+    const error = await call.catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(InvalidRunError)
+    expect(error).toMatchObject({ message: expect.stringMatching(message) })
+  }
+  await expect(client.enqueueMany(anything, [1, given])).rejects.toThrow(/^payloads\.1: /)
+})
+
+test.each<[unknown, RegExp]>([
+  [undefined, /^job \(undefined\): must be what defineJob returned/],
+  ['email.send', /^job \(email\.send\): must be what defineJob returned/],
+  [{ name: 'email.send', queue: 'emails' }, /^job: payload: must be a zod schema/],
+  [{ ...sendEmail, queue: 'ticks' }, /^job: queue \("ticks"\): is reserved/],
+  [{ ...sendEmail, name: 'E mail' }, /^job: name \("E mail"\): must match/],
+])('the job %j is refused', async (job, message) => {
+  const client = createClient({ redisUrl: 'redis://127.0.0.1:1' })
+  onTestFinished(() => client.close())
+  for (const call of [
+    client.enqueue(job as never, payload),
+    client.enqueueMany(job as never, [payload]),
+  ])
+    await expect(call).rejects.toMatchObject({
+      name: 'InvalidRunError',
+      message: expect.stringMatching(message),
+    })
+})
+
+test('payloads that are no list are refused', async () => {
+  const client = createClient({ redisUrl: 'redis://127.0.0.1:1' })
+  onTestFinished(() => client.close())
+  const many = (given: unknown) => client.enqueueMany(sendEmail, given as never)
+  await expect(many(5)).rejects.toThrow(/^payloads \(5\): must be a list/)
+  await expect(many(payload)).rejects.toThrow(
+    /^payloads \(a value of type object\): must be a list/,
+  )
+})
+
+test('a client that is closed says so', async () => {
+  await using jadwal = await setup()
+  const { client } = jadwal
+  const id = await client.enqueue(sendEmail, payload)
+  await client.close()
+  const closed = { name: 'ClientClosedError', code: 'CLIENT_CLOSED' }
+  await expect(client.enqueue(sendEmail, payload)).rejects.toMatchObject(closed)
+  await expect(client.enqueueMany(sendEmail, [payload])).rejects.toMatchObject(closed)
+  expect(() => client.run(id)).toThrow('the client is closed')
 })
 
 test('what is given for each of many must be given for each of them', async () => {
