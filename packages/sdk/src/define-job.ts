@@ -53,7 +53,7 @@ export class JobDefinitionError extends Error {
   readonly code = 'JOB_DEFINITION'
 }
 
-const Definition = z.object({
+const fields = {
   name: JobName,
   queue: QueueName,
   description: z.string().optional(),
@@ -65,14 +65,28 @@ const Definition = z.object({
   isolate: Isolation.optional(),
   memoryMb: JobDescription.shape.memoryMb,
   concurrency: z
-    .object({
+    .strictObject({
       key: z.custom((value) => typeof value === 'function', 'must be a function of the payload'),
       limit: z.int().min(1).max(10_000),
     })
     .optional(),
   fuse: Fuse.optional(),
   handler: z.custom((value) => typeof value === 'function', 'must be a function'),
-})
+}
+
+/** A field that means nothing is most often a misspelt one. */
+const Definition = z
+  .strictObject(fields, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys'
+        ? `${issue.keys.join(', ')}: not known: the fields of a job are ${Object.keys(fields).join(', ')}`
+        : undefined,
+  })
+  .refine(({ isolate, memoryMb }) => memoryMb === undefined || isolate !== undefined, {
+    path: ['memoryMb'],
+    error:
+      'goes with isolate only: it is the heap of the thread or process that the handler has then',
+  })
 
 /** Defines a job: fills the defaults and checks every field, so that a mistake shows at start and not at the first tick. */
 export function defineJob<P extends z.ZodType>(definition: JobDefinition<P>): Job<P> {

@@ -73,6 +73,22 @@ test.each([
   expect(() => define(fields)).toThrow(words)
 })
 
+test('a field that is not known is named, with those that are', () => {
+  expect(() => define({ timeout: 5_000, retries: 1 })).toThrow(JobDefinitionError)
+  expect(() => define({ timeout: 5_000, retries: 1 })).toThrow(
+    'job "mail.send": timeout, retries: not known: the fields of a job are name, queue, description, payload, attempts, backoff, timeoutMs, onLost, isolate, memoryMb, concurrency, fuse, handler',
+  )
+  expect(() => define({ concurrency: { key: () => '', limit: 1, per: 'queue' } })).toThrow(
+    /concurrency.*Unrecognized key: "per"/,
+  )
+  expect(define({ isolate: undefined, memoryMb: undefined }).timeoutMs).toBe(60_000)
+})
+
+test('a heap is of a job that is isolated', () => {
+  expect(() => define({ memoryMb: 64 })).toThrow(/memoryMb \(64\): goes with isolate only/)
+  expect(define({ memoryMb: 64, isolate: 'thread' }).memoryMb).toBe(64)
+})
+
 test('the description has every policy, and of a key only its limit', () => {
   const job = define({
     onLost: 'dead-letter',
