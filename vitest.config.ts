@@ -1,7 +1,12 @@
 import { defineConfig } from 'vitest/config'
 
-/** Tests that start many processes, or promise a time: one file after the other. */
+/** Tests that start many processes: after all others. */
 const SYSTEM = ['test/faults/**/*.test.ts', 'test/start/**/*.test.ts']
+/** Of those, the ones that promise a time or watch the CPU: one file after the other. */
+const ALONE = [
+  'test/faults/{redis-moods,rolling-restart,scheduler-clock,scheduler-kill,worker-stop}.test.ts',
+  'test/start/**/*.test.ts',
+]
 /** Minutes each: only with `npm run test:faults`. */
 const LONG = ['test/faults/**/*.long.test.ts']
 const faultsOnly = process.env['JADWAL_TEST_FAULTS'] === '1'
@@ -16,7 +21,7 @@ export default defineConfig({
   test: {
     globalSetup: './test/setup/global-setup.ts',
     maxWorkers: 2,
-    projects: faultsOnly ? [long()] : [fast(), system()],
+    projects: faultsOnly ? [long()] : [fast(), system(), alone()],
   },
 })
 
@@ -31,10 +36,22 @@ function system() {
       ...shared,
       name: 'system',
       include: SYSTEM,
-      exclude: LONG,
+      exclude: [...LONG, ...ALONE],
+      testTimeout: 120_000,
+      sequence: { groupOrder: 1 },
+    },
+  }
+}
+
+function alone() {
+  return {
+    test: {
+      ...shared,
+      name: 'alone',
+      include: ALONE,
       testTimeout: 120_000,
       fileParallelism: false,
-      sequence: { groupOrder: 1 },
+      sequence: { groupOrder: 2 },
     },
   }
 }
