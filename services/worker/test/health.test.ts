@@ -25,7 +25,7 @@ async function metric(port: number, name: string): Promise<number | undefined> {
 test('a worker that drains is not ready, and says so', async () => {
   await using bench = openBench(server.url)
   const worker = await bench.work()
-  const id = await bench.add('slow', { ms: 1_500 })
+  const id = await bench.add('slow', { ms: 4_000 })
   await bench.reached(id, 'running')
   expect(await page(worker.port, '/readyz')).toMatchObject({ status: 200 })
   const closed = worker.close()
@@ -55,7 +55,7 @@ test('locks that are renewed and lost are counted', async () => {
 test('a handler that outlives its timeout is recorded as abandoned, and counted until it ends', async () => {
   await using bench = openBench(server.url)
   const { port } = await bench.work()
-  const id = await bench.add('slow', { ms: 7_000 }, { timeoutMs: 100, attempts: 1 })
+  const id = await bench.add('slow', { ms: 11_000 }, { timeoutMs: 100, attempts: 1 })
   expect(await bench.reached(id, 'dead')).toMatchObject({
     reason: 'failed',
     error: { name: 'AbandonedError', code: 'ABANDONED' },

@@ -16,7 +16,7 @@ test('SIGTERM lets an attempt finish within the grace', async () => {
   await using bench = openBench(server.url)
   const worker = bench.spawn({ JADWAL_GRACE_MS: '10000' })
   await worker.ready
-  const id = await bench.add('slow', { ms: 2_000 })
+  const id = await bench.add('slow', { ms: 4_000 })
   await bench.reached(id, 'running')
   expect(await worker.stop()).toBe(0)
   expect(await bench.reached(id, 'succeeded')).toMatchObject({ attempt: 1, result: 'slept' })
@@ -164,7 +164,7 @@ test('a worker that was frozen past its locks does no harm when it goes on', asy
   await using bench = openBench(server.url)
   const frozen = bench.spawn({ JADWAL_LOCK_MS: '1000' })
   await frozen.ready
-  const id = await bench.add('slow', { ms: 2_000 })
+  const id = await bench.add('slow', { ms: 4_000 })
   await bench.reached(id, 'running')
   frozen.pause()
   await bench.work({ JADWAL_LOCK_MS: '1000' })

@@ -168,7 +168,7 @@ test('an attempt past its timeout has failed, whether its handler listens or not
 test('an attempt that runs for more than a second is told to be running', async () => {
   await using bench = openBench(server.url)
   await bench.work()
-  const id = await bench.add('slow', { ms: 2_500 })
+  const id = await bench.add('slow', { ms: 4_000 })
   expect(await bench.reached(id, 'running')).toMatchObject({ attempt: 1, revision: 11 })
   expect(await bench.reached(id, 'succeeded')).toMatchObject({ result: 'slept' })
 })
