@@ -174,7 +174,7 @@ test('a worker that was frozen past its locks does no harm when it goes on', asy
   const facts = await bench.facts(id)
   expect(facts.filter((fact) => fact['state'] === 'succeeded')).toHaveLength(1)
   expect(facts).toContainEqual({ kind: 'attempt', id, attempt: 1, attempt_state: 'lost' })
-})
+}, 60_000)
 
 test('a full Redis is worked off without a storm, producers are turned away, and then all goes on', async () => {
   await using own = await startTestRedis()
