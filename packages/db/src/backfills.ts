@@ -1,6 +1,6 @@
 import type { RunState } from '@jadwal/domain'
 import type { Insertable } from 'kysely'
-import { decodeCursor, encodeCursor, INSTANT_AND_UUID } from './cursor.ts'
+import { decodeInstantCursor, encodeInstantCursor } from './cursor.ts'
 import type { BackfillRow, BackfillState, Database, Db } from './database.ts'
 import { type Page, pageLimit, type PageRequest } from './page.ts'
 
@@ -26,10 +26,8 @@ export async function listBackfills(
     .limit(limit + 1)
   if (filter.schedule !== undefined) query = query.where('s.name', '=', filter.schedule)
   if (page.cursor !== undefined) {
-    const [ms, id = ''] = decodeCursor(page.cursor, INSTANT_AND_UUID).split('|')
-    query = query.where((eb) =>
-      eb(eb.refTuple('b.created_at', 'b.id'), '<', eb.tuple(new Date(Number(ms)), id)),
-    )
+    const { at, id } = decodeInstantCursor(page.cursor)
+    query = query.where((eb) => eb(eb.refTuple('b.created_at', 'b.id'), '<', eb.tuple(at, id)))
   }
   const rows = await query.execute()
   const items = rows.slice(0, limit)
@@ -37,7 +35,7 @@ export async function listBackfills(
   const more = last && rows.length > limit
   return {
     items,
-    nextCursor: more ? encodeCursor(`${last.created_at.getTime()}|${last.id}`) : null,
+    nextCursor: more ? encodeInstantCursor(last.created_at, last.id) : null,
   }
 }
 

@@ -20,7 +20,18 @@ export function decodeCursor(cursor: string, form: RegExp): string {
   return id
 }
 
+/** Where a list goes on that is ordered by an instant and, within it, by id. */
+export function encodeInstantCursor(at: Date, id: string): string {
+  return encodeCursor(`${at.getTime()}|${id}`)
+}
+
+/** The instant and id inside a cursor. Throws BadCursorError. */
+export function decodeInstantCursor(cursor: string): { at: Date; id: string } {
+  const [ms, id = ''] = decodeCursor(cursor, INSTANT_AND_UUID).split('|')
+  return { at: new Date(Number(ms)), id }
+}
+
 /** An instant in ms, which Postgres can have, and an id. */
-export const INSTANT_AND_UUID = /^\d{1,15}\|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const INSTANT_AND_UUID = /^\d{1,15}\|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

@@ -1,6 +1,6 @@
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
 import { sql } from 'kysely'
-import { decodeCursor, encodeCursor, INSTANT_AND_UUID } from './cursor.ts'
+import { decodeInstantCursor, encodeInstantCursor } from './cursor.ts'
 import type { Database, Db, RunRow, SettledLetterRow } from './database.ts'
 import { listAttempts, type RecordedRun } from './find-run.ts'
 import { type Page, pageLimit, type PageRequest } from './page.ts'
@@ -40,10 +40,8 @@ export async function listDeadLetters(
     .orderBy('id', 'desc')
     .limit(limit + 1)
   if (page.cursor !== undefined) {
-    const [ms, id = ''] = decodeCursor(page.cursor, INSTANT_AND_UUID).split('|')
-    query = query.where((eb) =>
-      eb(eb.refTuple('finished_at', 'id'), '<', eb.tuple(new Date(Number(ms)), id)),
-    )
+    const { at, id } = decodeInstantCursor(page.cursor)
+    query = query.where((eb) => eb(eb.refTuple('finished_at', 'id'), '<', eb.tuple(at, id)))
   }
   const rows = await query.execute()
   const items = rows.slice(0, limit)
@@ -51,7 +49,7 @@ export async function listDeadLetters(
   const more = last && rows.length > limit
   return {
     items: await withRest(db, items),
-    nextCursor: more ? encodeCursor(`${last.finished_at?.getTime() ?? 0}|${last.id}`) : null,
+    nextCursor: more ? encodeInstantCursor(last.finished_at ?? new Date(0), last.id) : null,
   }
 }
 

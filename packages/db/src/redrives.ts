@@ -1,6 +1,6 @@
 import { DAY, firstUuidAt, RunId, runIdTimeMs, type RunState } from '@jadwal/domain'
 import { type Insertable, sql } from 'kysely'
-import { decodeCursor, encodeCursor, INSTANT_AND_UUID } from './cursor.ts'
+import { decodeInstantCursor, encodeInstantCursor } from './cursor.ts'
 import type { Database, Db, RedriveRow, RedriveState } from './database.ts'
 import { type Page, pageLimit, type PageRequest } from './page.ts'
 
@@ -21,10 +21,8 @@ export async function listRedrives(db: Db, page: PageRequest): Promise<Page<Redr
     .orderBy('id', 'desc')
     .limit(limit + 1)
   if (page.cursor !== undefined) {
-    const [ms, id = ''] = decodeCursor(page.cursor, INSTANT_AND_UUID).split('|')
-    query = query.where((eb) =>
-      eb(eb.refTuple('created_at', 'id'), '<', eb.tuple(new Date(Number(ms)), id)),
-    )
+    const { at, id } = decodeInstantCursor(page.cursor)
+    query = query.where((eb) => eb(eb.refTuple('created_at', 'id'), '<', eb.tuple(at, id)))
   }
   const rows = await query.execute()
   const items = rows.slice(0, limit)
@@ -32,7 +30,7 @@ export async function listRedrives(db: Db, page: PageRequest): Promise<Page<Redr
   const more = last && rows.length > limit
   return {
     items,
-    nextCursor: more ? encodeCursor(`${last.created_at.getTime()}|${last.id}`) : null,
+    nextCursor: more ? encodeInstantCursor(last.created_at, last.id) : null,
   }
 }
 
