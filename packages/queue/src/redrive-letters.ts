@@ -25,8 +25,8 @@ export interface LetterToRedrive {
   queue: string
   /** What to make the new run of when Redis has the letter no more. */
   copy?: DeadRunCopy
-  /** The history has the new run: it is not to be made again. */
-  isMade?: boolean
+  /** The history has the end of the new run: it is not to be made again. */
+  hasEnded?: boolean
 }
 
 export interface RedriveRequest extends Decider {
@@ -57,7 +57,7 @@ interface Redriving {
   job: string
   priority: number
   run: RedrivenRun
-  isMade: boolean
+  hasEnded: boolean
 }
 
 /** Redrives letters, with their facts, in the order given. Safe to repeat after whatever happened. */
@@ -113,12 +113,12 @@ function decisionFact(id: string, decision: Decision, request: Decider): string 
 }
 
 function redriving(
-  { id, queue: from, isMade = false }: LetterToRedrive,
+  { id, queue: from, hasEnded = false }: LetterToRedrive,
   copy: DeadRunCopy,
   { target, nowMs }: { target: string; nowMs: number },
 ): Redriving {
   const run = redrivenRun(id, copy, { queue: target, nowMs })
-  return { id, from, target, job: copy.job, priority: copy.priority, run, isMade }
+  return { id, from, target, job: copy.job, priority: copy.priority, run, hasEnded }
 }
 
 /** Letters of one queue whose new runs go to one queue. */

@@ -22,7 +22,7 @@ interface Letter {
   job: string
   priority: number
   run: RedrivenRun
-  isMade: boolean
+  hasEnded: boolean
 }
 
 const COMMAND = 'jadwalRedriveLetters'
@@ -43,12 +43,12 @@ export async function sendRedrive(
     redis.defineCommand(COMMAND, { numberOfKeys: 4, lua: redriveScript(texts) })
   const templates = new TemplateList(queue, numbers)
   const args: (string | number)[] = []
-  for (const { id, job, priority, run, isMade } of letters) {
+  for (const { id, job, priority, run, hasEnded } of letters) {
     if (!fitsTemplate(id)) throw new Error(`${id} is no id of a run`)
     const options = runMessageOptions({ enqueuedAtMs: decider.nowMs, priority })
     args.push(id, run.id, templates.known(job, options) ?? (await templates.make(job, options)))
     args.push(JSON.stringify(run.message), run.fact)
-    args.push(letterFact(id, decider, { redrivenAs: run.id }), run.owner, isMade ? 1 : 0)
+    args.push(letterFact(id, decider, { redrivenAs: run.id }), run.owner, hasEnded ? 1 : 0)
   }
   const keys = [
     bullKey(prefix, slot, ''),

@@ -23,7 +23,7 @@ end
  * `settle` tells of the decision and takes the letter out.
  * All three are done in one call where both queues are the same, else one after the other in their own
  * slots. Who claims what was decided before has the decision told once more: the history takes the first
- * it hears of, and would wait for ever for one that got lost on its way. \`scripts\` are the texts of BullMQ's add scripts.
+ * it hears of, and would wait for ever for one that got lost on its way. `scripts` are the texts of BullMQ's add scripts.
  */
 export function redriveScript(scripts: readonly string[]): string {
   return `
@@ -32,7 +32,8 @@ export function redriveScript(scripts: readonly string[]): string {
 -- ARGV[1] the steps  ARGV[2] queue that the new runs go to  ARGV[3] how long decisions are kept (ms)
 -- ARGV[4] JSON of the templates
 -- then for each letter: id, id of the new run, number of its template, data, fact of the new run, fact
---   of the decision, whose unfinished run it is or '', 1 when the history has the new run already
+--   of the decision, whose unfinished run it is or '', 1 when the history has the end of
+--   the new run
 -- Returns for each letter 1 when the steps are done, or what had been decided before.
 ${addFunctions(scripts)}${REMOVE_DEAD_LETTER}${DISCARDED_FACT}
 local claims, adds, settles = string.find(ARGV[1], 'claim'), string.find(ARGV[1], 'add'), string.find(ARGV[1], 'settle')

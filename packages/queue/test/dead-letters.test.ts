@@ -106,7 +106,7 @@ test.each([[['claim']], [['claim', 'add']]] as const)(
     for (const step of steps) {
       const slot = step === 'add' ? 'reports' : QUEUE
       const call = { steps: step, slot, queue: bull('reports'), decider } as const
-      await sendRedrive(deps, call, [{ id, job: JOB, priority: 0, run, isMade: false }])
+      await sendRedrive(deps, call, [{ id, job: JOB, priority: 0, run, hasEnded: false }])
     }
     expect(await buried()).toEqual([id])
     expect(await letters.redrive([at(id)], from('invoices'))).toMatchObject([{ isNew: true }])
@@ -135,7 +135,7 @@ test('a letter that Redis lost is redriven from its copy, unless its new run is 
   const results = await letters.redrive(
     [
       { id: lost, queue: QUEUE, copy },
-      { id: made, queue: QUEUE, copy, isMade: true },
+      { id: made, queue: QUEUE, copy, hasEnded: true },
       { id: anId(), queue: QUEUE },
     ],
     REQUEST,

@@ -128,7 +128,7 @@ async function find(deps: ApiDeps, ids: readonly string[]): Promise<Map<string, 
   const located = await askRedis(() => locateLetters(redis, prefix, { ids: elsewhere, queues }))
   const known = [...inHistory, ...(history ? located.keys() : [])].map((id) => redriveRunId(id))
   const going = new Set<string>(await askHistory(() => notEnded(db, known)))
-  const isMade = (id: string): boolean => history !== undefined && !going.has(redriveRunId(id))
+  const hasEnded = (id: string): boolean => history !== undefined && !going.has(redriveRunId(id))
   const dead = inHistory.flatMap((id) => history?.get(id)?.run ?? [])
   const copies = await askHistory(() => copyLetters(db, dead))
   const found = new Map<string, Found>()
@@ -136,11 +136,11 @@ async function find(deps: ApiDeps, ids: readonly string[]): Promise<Map<string, 
     const { run, settled } = history?.get(id) ?? {}
     const queue = located.get(id)
     if (settled?.discard_reason != null) found.set(id, { settling: refusal(id, 'discarded') })
-    else if (queue !== undefined) found.set(id, { letter: { id, queue, isMade: isMade(id) } })
+    else if (queue !== undefined) found.set(id, { letter: { id, queue, hasEnded: hasEnded(id) } })
     else if (settled?.redriven_as != null)
       found.set(id, { settling: { id, redrivenAs: settled.redriven_as } })
     else if (run?.state === 'dead')
-      found.set(id, { letter: { ...letterOf(run, copies), isMade: isMade(id) } })
+      found.set(id, { letter: { ...letterOf(run, copies), hasEnded: hasEnded(id) } })
     else if (run) found.set(id, { settling: refusal(id, 'not-dead', run.state) })
     else found.set(id, { settling: refusal(id, history ? 'not-found' : 'history-unavailable') })
   }

@@ -181,7 +181,7 @@ export class Redrives {
     const copies = await copyLetters(db, rows)
     const letters = rows.map(({ id, queue }) => {
       const copy = copies.get(id)
-      return { id, queue, ...(copy ? { copy } : {}), isMade: !going.has(redriveRunId(id)) }
+      return { id, queue, ...(copy ? { copy } : {}), hasEnded: !going.has(redriveRunId(id)) }
     })
     return await deadLetters.redrive(letters, {
       by: redrive.author,
