@@ -229,9 +229,9 @@ interface RedriveTable {
   /** Runs a second at most; null without a limit. */
   rate: number | null
   canary: boolean
-  /** Of a canary: how many of its small steps were begun. */
+  /** Of a canary: how many of its steps were begun, of one letter, of ten, and of all the rest. */
   step: Generated<number>
-  /** The letters of those steps. */
+  /** The letters of the step begun last; none of the step of all the rest. */
   canary_letters: Generated<string[]>
   /** How many there were when it was made, as far as recorded; null where that was not counted. */
   letters: number | null

@@ -5,7 +5,8 @@ import type { RunReason } from './run.ts'
 /**
  * When a job's runs are kept from starting because most of them fail: the fuse opens when at least
  * `minAttempts` attempts ended within `windowMs` and the part of them that failed is `failureRate` or
- * more. After `openMs` one run is made as a probe; the fuse closes when it succeeds.
+ * more. After `openMs` runs are let through in steps of 1, 10 and 100, each as long as its failures stay
+ * below the rate. The fuse closes after the last; with none parked, as soon as a step goes well so far.
  */
 export const Fuse = z.strictObject({
   failureRate: z.number().gt(0).max(1),

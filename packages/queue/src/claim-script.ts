@@ -9,7 +9,7 @@ export const ID_MS = 25 * HOUR
 
 /**
  * A script that adds the messages of runs that have an idempotency key or an id of their client's, once
- * each: what the key or id belongs to is looked up, and written together with the message. \`scripts\` are
+ * each: what the key or id belongs to is looked up, and written together with the message. `scripts` are
  * the texts of BullMQ's add scripts.
  */
 export function claimScript(scripts: readonly string[]): string {

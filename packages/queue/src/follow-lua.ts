@@ -4,7 +4,7 @@ export const FOLLOWED_MS = 10 * 60_000
 const TOLD_MS = 10 * 60_000
 
 /**
- * Lua: `follow(companions, now, ms, id)` has the end of a run told. \`now\` is of Redis' clock. The key lives as long
+ * Lua: `follow(companions, now, ms, id)` has the end of a run told. `now` is of Redis' clock. The key lives as long
  * as the last of its entries, so that nobody who went away is remembered.
  */
 export const FOLLOW = `

@@ -130,7 +130,7 @@ export function endedChannel(prefix: string, queue: string): string {
 }
 
 /**
- * The four keys of fuses are written by Lua (`fuse-lua.ts`), which spells them out.
+ * The keys of fuses are written by Lua (`fuse-lua.ts`), which spells them out.
  * HASH of a job's fuse that is not closed: `state` (open, probing), `until` (ms), `times` in a row,
  * `openedAt` and `lookedAt` (ms); while probing `step`, and how its runs ended, `good` and `bad`.
  */

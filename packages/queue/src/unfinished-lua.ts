@@ -27,7 +27,7 @@ local function takeOut(base, id)
 end
 `
 
-/** `release(base, held)`: lets the held run of the key \`held\` start when it is due. */
+/** `release(base, held)`: lets the held run of the key `held` start when it is due. */
 const RELEASE = `
 local function release(base, held)
   local run = redis.call('HMGET', held, 'id', 'due')
@@ -57,8 +57,8 @@ end
 `
 
 /**
- * `overlap(at, policy, run)`: decides about the message of a run that was just added. \`at\` has base,
- * companions, owner, now (ISO), channel; \`run\` has id, due (ms), fact. Returns whether the run stands,
+ * `overlap(at, policy, run)`: decides about the message of a run that was just added. `at` has base,
+ * companions, owner, now (ISO), channel; `run` has id, due (ms), fact. Returns whether the run stands,
  * and the fact of a run that it replaced, or nil. One that does not stand has lost its message; then the
  * third is the id of a run that is unfinished.
  */

@@ -44,7 +44,7 @@ export interface JobContext {
   readonly schedule?: string
   /** The run whose handler enqueued this one. */
   readonly parentId?: string
-  /** Aborts on timeout, at the end of the worker's grace, and when the attempt was lost. */
+  /** Aborts on timeout, on cancel, at the end of the worker's grace, and when the attempt was lost. */
   readonly signal: AbortSignal
   readonly log: JobLog
   /**
