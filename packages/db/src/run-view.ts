@@ -10,6 +10,8 @@ export interface RunView {
   reason?: RunReason
   payload: unknown
   result?: unknown
+  /** While the run has not ended: what its handler told last of how far it is. */
+  progress?: unknown
   error?: RunError
   schedule?: string
   scheduleId?: string

@@ -1,6 +1,6 @@
-import { revision, type RunFact, type RunReason } from '@jadwal/domain'
+import { revision, type RunReason } from '@jadwal/domain'
 import type { Redis } from 'ioredis'
-import { readMessage } from './find-run.ts'
+import { type FoundRun, readMessage } from './find-run.ts'
 import { TELL_END } from './follow-lua.ts'
 import { bullKey, cancelChannel, cancelsKey, companionPrefix, outboxKey } from './keys.ts'
 import { LEAVE_SLOT } from './lot-lua.ts'
@@ -144,9 +144,10 @@ async function carryOut(
   return 'cancelling'
 }
 
-function cancelledFact(run: RunFact, reason: CancelReason, nowIso: string): string {
+function cancelledFact(run: FoundRun, reason: CancelReason, nowIso: string): string {
+  const { progress: _, ...fact } = run
   return factLine({
-    ...run,
+    ...fact,
     state: 'cancelled',
     reason,
     revision: revision(run.attempt, 'cancelled'),

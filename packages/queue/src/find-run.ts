@@ -8,6 +8,12 @@ import { scheduleFacts } from './run-fact.ts'
 import { searchOutboxes } from './search-outboxes.ts'
 import { isHeldScore } from './unfinished-lua.ts'
 
+/** A run as Redis knows it. */
+export type FoundRun = RunFact & {
+  /** What its handler told last of how far it is, in whichever attempt. No fact has it, as it is not recorded. */
+  progress?: unknown
+}
+
 /**
  * What Redis knows of a run that may be in one of the given queues, told as a fact; undefined when it
  * knows nothing.
@@ -22,7 +28,7 @@ export async function findRunInRedis(
   redis: Redis,
   prefix: string,
   { queues, id }: { queues: readonly string[]; id: string },
-): Promise<RunFact | undefined> {
+): Promise<FoundRun | undefined> {
   const where = await queueOfMessage(redis, prefix, { queues, id })
   const told =
     where.live === undefined
@@ -58,12 +64,12 @@ async function queueOfMessage(
   return { ...(live === undefined ? {} : { live }), ...(dead === undefined ? {} : { dead }) }
 }
 
-/** The fact of a message that has not ended. Its hash and its place are read at one instant. */
+/** A message that has not ended. Its hash and its place are read at one instant. */
 export async function readMessage(
   redis: Redis,
   prefix: string,
   { queue, id }: { queue: string; id: string },
-): Promise<RunFact | undefined> {
+): Promise<FoundRun | undefined> {
   const replies = await redis
     .multi()
     .hgetall(bullKey(prefix, queue, id))
@@ -89,7 +95,7 @@ export async function readMessage(
   // BullMQ's score of a delayed message: ms * 4096 and a sequence number.
   const isDue = delayed === null || isHeldScore(delayed)
   const runAtMs = isDue ? undefined : Math.floor(Number(delayed) / 4_096)
-  return fact(hash, readableMessage(parseJson(hash['data'])), {
+  const told = fact(hash, readableMessage(parseJson(hash['data'])), {
     id,
     queue,
     state,
@@ -101,6 +107,8 @@ export async function readMessage(
       : {}),
     ...(isRunning && hash['pb'] !== undefined ? { worker: hash['pb'] } : {}),
   })
+  const progress = parseJson(hash['progress'])
+  return progress == null ? told : { ...told, progress }
 }
 
 async function readDeadLetter(

@@ -100,7 +100,7 @@ export { sweepFailed, type SweepDeps } from './sweep-failed.ts'
 export { workWaits } from './work-waits.ts'
 export { publishHeartbeat, removeHeartbeat } from './worker-heartbeat.ts'
 export { openCorkedRedis } from './corked-redis.ts'
-export { findRunInRedis } from './find-run.ts'
+export { findRunInRedis, type FoundRun } from './find-run.ts'
 export { idsWithMessage, unclaimed } from './known-ids.ts'
 export {
   countQueues,

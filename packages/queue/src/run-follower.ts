@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis'
 import { openRedis, producerConnection, workerConnection } from './connections.ts'
 import { openCorkedRedis } from './corked-redis.ts'
 import { deferred } from './deferred.ts'
-import { findRunInRedis } from './find-run.ts'
+import { findRunInRedis, type FoundRun } from './find-run.ts'
 import { lookAtRuns } from './follow-script.ts'
 import { endedChannel, endedKey } from './keys.ts'
 import { Patience } from './patience.ts'
@@ -93,7 +93,7 @@ export class RunFollower {
   }
 
   /** What Redis knows of a run, in whatever queue it is. Throws `RedisUnavailableError`. */
-  async find(id: string): Promise<RunFact | undefined> {
+  async find(id: string): Promise<FoundRun | undefined> {
     const { redis, patience } = this.#connect()
     return await answering(async () => {
       await patience.ready()

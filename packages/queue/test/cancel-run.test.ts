@@ -1,4 +1,4 @@
-import { cancelRun, carryOutCancels, keyLot, keys, takeSlot } from '@jadwal/queue'
+import { cancelRun, carryOutCancels, findRunInRedis, keyLot, keys, takeSlot } from '@jadwal/queue'
 import { eventually, startTestRedis, type TestRedis } from '@jadwal/testkit'
 import { Worker } from 'bullmq'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
@@ -99,6 +99,18 @@ test.each([
     ])
   },
 )
+
+test('the fact of a cancelled run has nothing of its progress, which is not recorded', async () => {
+  const { add, queue, facts, deps, redis, prefix } = await setup()
+  await queue.pause()
+  const id = await add({}, { ats: 1, atm: 1, progress: '{"done":3}' })
+  await queue.pause()
+  const found = await findRunInRedis(redis, prefix, { queues: [QUEUE], id })
+  expect(found).toHaveProperty('progress', { done: 3 })
+  expect(await cancelRun(deps, { queue: QUEUE, id }, 'cancelled')).toBe('cancelled')
+  expect((await facts()).at(-1)).toMatchObject({ id, state: 'cancelled' })
+  expect((await facts()).at(-1)).not.toHaveProperty('progress')
+})
 
 test('a follower hears of the end of a run alone, whatever of its attempts was lost', async () => {
   const { add, queue, deps, redis, prefix } = await setup()

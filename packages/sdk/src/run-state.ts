@@ -1,4 +1,5 @@
-import { isEnded, type RunError, type RunFact, RunReason, RunState } from '@jadwal/domain'
+import { isEnded, type RunError, RunReason, RunState } from '@jadwal/domain'
+import type { FoundRun } from '@jadwal/queue'
 import { z } from 'zod'
 
 /** What has become of a run. */
@@ -10,6 +11,8 @@ export interface RunStatus {
   reason?: RunReason
   /** What the handler returned, as JSON. */
   result?: unknown
+  /** While the run has not ended: what its handler told last of how far it is. */
+  progress?: unknown
   /** Of the last attempt that failed. */
   error?: RunError
 }
@@ -27,11 +30,12 @@ export const ShownRun = z.object({
   state: RunState,
   reason: RunReason.nullish(),
   result: z.unknown().optional(),
+  progress: z.unknown().optional(),
   error: z.custom<RunError>().nullish(),
 })
 
-export function statusOf(run: z.infer<typeof ShownRun> | RunFact): RunStatus {
-  const { id, job, queue, state, reason, result, error } = run
+export function statusOf(run: z.infer<typeof ShownRun> | FoundRun): RunStatus {
+  const { id, job, queue, state, reason, result, progress, error } = run
   return {
     id,
     job,
@@ -39,6 +43,7 @@ export function statusOf(run: z.infer<typeof ShownRun> | RunFact): RunStatus {
     state,
     ...(reason == null ? {} : { reason }),
     ...(result == null ? {} : { result }),
+    ...(progress == null ? {} : { progress }),
     ...(error == null ? {} : { error }),
   }
 }

@@ -7,7 +7,7 @@ import {
   runView,
 } from '@jadwal/db'
 import { isEnded, type RunFact } from '@jadwal/domain'
-import { findDecision, findRunInRedis, listQueues } from '@jadwal/queue'
+import { findDecision, findRunInRedis, type FoundRun, listQueues } from '@jadwal/queue'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory, askRedis } from './ask.ts'
 
@@ -41,11 +41,11 @@ async function readWithoutDecision(deps: ApiDeps, id: string): Promise<RunView |
   const live = await outcome(askRedis(() => readLive(deps, id, before?.run.queue)))
   const fact = live.value
   if (fact && (!before || fact.revision > before.run.revision))
-    return runView(rowOf(fact), withAttemptOf(fact, before?.attempts ?? []))
+    return withProgress(runView(rowOf(fact), withAttemptOf(fact, before?.attempts ?? [])), fact)
   const late =
     early.error === undefined ? await outcome(askHistory(() => findRun(deps.db, id))) : early
   const found = late.value ?? before
-  if (found) return viewOf(found)
+  if (found) return withProgress(viewOf(found), fact)
   if (live.error !== undefined) throw live.error
   if (late.error !== undefined) throw late.error
   return undefined
@@ -55,11 +55,16 @@ function viewOf({ run, attempts, settled }: RecordedRun): RunView {
   return runView(run, attempts, settled)
 }
 
+/** Rows do not have it: only Redis knows how far a handler is. */
+function withProgress(view: RunView, { progress }: { progress?: unknown } = {}): RunView {
+  return progress === undefined || isEnded(view.state) ? view : { ...view, progress }
+}
+
 async function readLive(
   { redis, prefix }: ApiDeps,
   id: string,
   queue: string | undefined,
-): Promise<RunFact | undefined> {
+): Promise<FoundRun | undefined> {
   const queues = queue === undefined ? await listQueues(redis, prefix) : [queue]
   return await findRunInRedis(redis, prefix, { queues, id })
 }

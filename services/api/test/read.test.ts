@@ -106,6 +106,29 @@ describe('GET /api/v1/runs/{id}', () => {
     })
   })
 
+  test('a run shows how far it is as long as it runs, whether its row knows that it runs or not', async () => {
+    await using t = await setup()
+    const { body } = await t.api.post({
+      job: 'email.send',
+      payload: { to: 'ana@example.com', template: 'bye' },
+    })
+    const shown = async () => (await t.api.ask(`/api/v1/runs/${body.id}`)).body
+    expect(await shown()).not.toHaveProperty('progress')
+    const key = (part: string) => keys.bullKey(t.api.prefix, 'emails', part)
+    await t.api.redis.lmove(key('wait'), key('active'), 'RIGHT', 'LEFT')
+    await t.api.redis.hset(key(body.id), { ats: 1, progress: '{"done":3}' })
+    expect(await shown()).toMatchObject({ state: 'running', progress: { done: 3 } })
+    await t.record(factOf('running', { id: body.id }))
+    expect(await shown()).toMatchObject({
+      state: 'running',
+      progress: { done: 3 },
+      attempts: [{ attempt: 1, worker: 'worker-1' }],
+    })
+    await t.record(factOf('succeeded', { id: body.id }))
+    expect(await shown()).toMatchObject({ state: 'succeeded' })
+    expect(await shown()).not.toHaveProperty('progress')
+  })
+
   test('a run that ended is found behind a long backlog in the outbox of its queue', async () => {
     await using t = await setup()
     const { redis, prefix } = t.api

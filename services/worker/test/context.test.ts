@@ -1,8 +1,9 @@
 import { fileURLToPath } from 'node:url'
 import { type JobDescription, LogLine } from '@jadwal/domain'
 import { keys, publishCatalogue } from '@jadwal/queue'
+import { createClient } from '@jadwal/sdk'
 import { eventually, startTestRedis, type TestRedis } from '@jadwal/testkit'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { openBench } from './worker-bench.ts'
 
@@ -124,4 +125,22 @@ test('progress and result that are too large are replaced by a note, and the run
   await bench.work(env)
   const fact = await bench.reached(await bench.add('progresses', { length: 200_000 }), 'succeeded')
   expect(fact).toMatchObject({ result: { truncated: true, bytes: 200_002 } })
+})
+
+test('how far a handler is, is shown until its run has ended, without secrets', async () => {
+  await using bench = openBench(server.url)
+  const worker = bench.spawn({ ...env, JADWAL_SECRET_KEY: 'hunter22' })
+  await worker.ready
+  const client = createClient({ redisUrl: server.url, prefix: bench.prefix })
+  onTestFinished(() => client.close())
+  const id = await bench.add('shows-progress', { key: { secret: 'KEY' } })
+  const progress = { done: 3, of: 7, with: '***' }
+  await eventually(
+    async () =>
+      expect(await client.run(id).read()).toMatchObject({ id, state: 'running', progress }),
+    { timeoutMs: 30_000 },
+  )
+  await bench.redis.hset(keys.cancelsKey(bench.prefix, 'tests'), id, 'cancelled')
+  expect(await bench.reached(id, 'cancelled')).not.toHaveProperty('progress')
+  expect(await client.run(id).read()).not.toHaveProperty('progress')
 })
