@@ -1,11 +1,11 @@
+import { DAY, HOUR } from '@jadwal/domain'
 import { addFunctions } from './add-script.ts'
 import { FOLLOW } from './follow-lua.ts'
 
-const HOUR = 3_600_000
 /** An idempotency key stands for its run this long. */
-const KEY_MS = 24 * HOUR
+const KEY_MS = DAY
 /** A client's id is refused when it is older than a day; an hour more, for clocks that differ. */
-export const ID_MS = 25 * HOUR
+export const ID_MS = DAY + HOUR
 
 /**
  * A script that adds the messages of runs that have an idempotency key or an id of their client's, once

@@ -27,16 +27,10 @@ export {
   TryLaterError,
 } from './errors.ts'
 export * as keys from './keys.ts'
-export {
-  createMemoryGauge,
-  memoryUse,
-  outboxShare,
-  PRODUCERS_STOP_AT,
-  WORKERS_STOP_AT,
-} from './memory-watch.ts'
+export { memoryUse, outboxShare, WORKERS_STOP_AT } from './memory-watch.ts'
 export { isRedisError } from './redis-errors.ts'
 export { isRedisTrouble } from './redis-trouble.ts'
-export { redisOptions, redisUrlProblem } from './redis-url.ts'
+export { redisUrlProblem } from './redis-url.ts'
 export {
   findJob,
   type Leader,
@@ -95,7 +89,7 @@ export { suspectSlot } from './suspect-slot.ts'
 export { RunWorker, type RunWorkerOptions } from './run-worker.ts'
 export type { LotDeps, RunInHand } from './run-in-hand.ts'
 export { keyLot, takeSlot } from './key-slot.ts'
-export { LotTender, type LotTenderDeps } from './tend-lots.ts'
+export { LotTender } from './tend-lots.ts'
 export { sweepFailed, type SweepDeps } from './sweep-failed.ts'
 export { workWaits } from './work-waits.ts'
 export { publishHeartbeat, removeHeartbeat } from './worker-heartbeat.ts'
@@ -105,7 +99,6 @@ export { idsWithMessage, unclaimed } from './known-ids.ts'
 export {
   countQueues,
   countTermsOutbox,
-  MESSAGE_STATES,
   type MessageState,
   type QueueCounts,
 } from './queue-counts.ts'

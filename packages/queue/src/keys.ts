@@ -72,15 +72,11 @@ export function lotsTendedKey(prefix: string, queue: string): string {
 
 /**
  * STRING with PX: what was decided about a dead letter of the queue. `claimed <queue>`: its new run is
- * being put into that queue; `redriven`; or `discarded <JSON of at, by and reason>`.
+ * being put into that queue; `redriven`; or `discarded <JSON of at, by and reason>`. Beside it Lua
+ * (`settle-scripts.ts`) keeps `redriven:<id>` in the queue of the new run, STRING with PX: it was made.
  */
 export function settledKey(prefix: string, queue: string, id: string): string {
   return `${companionPrefix(prefix, queue)}settled:${id}`
-}
-
-/** STRING with PX: the new run of a redriven dead letter was made. Written by Lua (`settle-scripts.ts`), which spells it out. */
-export function redrivenKey(prefix: string, queue: string, id: string): string {
-  return `${companionPrefix(prefix, queue)}redriven:${id}`
 }
 
 /** HASH run id → why it is to be cancelled (a RunReason). Written before anything is done about it. */

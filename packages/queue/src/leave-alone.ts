@@ -1,10 +1,8 @@
+import { MINUTE, SECOND } from '@jadwal/domain'
 import type { Redis } from 'ioredis'
 import { bullKey } from './keys.ts'
 import { TAKE_BACK } from './take-back-lua.ts'
 import { RUNS_WHEN_FULL } from './when-full.ts'
-
-const SECOND_MS = 1_000
-const MINUTE_MS = 60_000
 
 /*
  * Puts a message that is in hand back until a time, as if it had never been taken.
@@ -45,5 +43,5 @@ export async function leaveAlone(
 export function leaveAloneMs(waitedMs: number): number {
   // Of a message whose form is not known its times may be none.
   const part = waitedMs > 0 ? waitedMs / 4 : 0
-  return Math.round(Math.min(MINUTE_MS, Math.max(SECOND_MS, part)))
+  return Math.round(Math.min(MINUTE, Math.max(SECOND, part)))
 }

@@ -15,15 +15,7 @@ export interface QueueCounts {
   outboxDepth: number
 }
 
-export const MESSAGE_STATES = [
-  'waiting',
-  'prioritized',
-  'delayed',
-  'active',
-  'failed',
-  'completed',
-] as const
-export type MessageState = (typeof MESSAGE_STATES)[number]
+export type MessageState = 'waiting' | 'prioritized' | 'delayed' | 'active' | 'failed' | 'completed'
 
 /** Counts all given queues in two round trips. */
 export async function countQueues(

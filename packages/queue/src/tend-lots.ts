@@ -1,15 +1,16 @@
+import { HOUR, SECOND } from '@jadwal/domain'
 import type { Redis } from 'ioredis'
 import { jobOfLot } from './key-slot.ts'
 import { bullKey, companionPrefix, lotsCursorKey, lotsKey, lotsTendedKey } from './keys.ts'
 import { FILL_SLOTS, SLOT_FIELD } from './lot-lua.ts'
 
 /** One worker of all that serve a queue tends its lots, this often at most. */
-const TENDED_EACH_MS = 5_000
+const TENDED_EACH_MS = 5 * SECOND
 /** So many lots at most in one go; the next one goes on behind them, whichever worker's it is. */
 const MOST_LOTS = 1_000
 const LOTS_AT_ONCE = 100
 /** How long it is known where to go on. */
-const CURSOR_MS = 3_600_000
+const CURSOR_MS = HOUR
 /** So many runs go in one script, so that it stays short. */
 const RELEASED_AT_ONCE = 500
 

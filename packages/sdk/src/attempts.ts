@@ -1,5 +1,5 @@
 /** What a worker and the test kit make attempts with; no part of what is published. */
-export { Attempt, type AttemptEnd, type AttemptRun } from './attempt.ts'
+export { Attempt, type AttemptEnd } from './attempt.ts'
 export { type AttemptInput, checkPayload } from './check-payload.ts'
 export { asManyOptions, checkRunPayload } from './check-run.ts'
 export type { ChildBatch, ChildOutlet, KnownJob } from './run-children.ts'

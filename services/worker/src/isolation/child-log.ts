@@ -1,12 +1,12 @@
 import type { JobLog, JobLogMethod } from '@jadwal/sdk'
 import type { ChildLink } from './child-link.ts'
-import type { LogLevel, LogOfChild } from './messages.ts'
+import type { LogOfChild } from './messages.ts'
 import { type SentError, sentError } from './sent-error.ts'
 
 /** A handler's log whose lines the worker writes. */
 export function childLog(link: ChildLink, serial: number): JobLog {
   const method =
-    (level: LogLevel): JobLogMethod =>
+    (level: LogOfChild['level']): JobLogMethod =>
     (first: string | object, message?: string) => {
       const line =
         typeof first === 'string'

@@ -1,3 +1,4 @@
+import type { LogLine } from '@jadwal/domain'
 import type { SentError, SentThrown } from './sent-error.ts'
 
 /**
@@ -35,13 +36,10 @@ export type FromChild =
   | { type: 'returned'; serial: number; result?: string }
   | { type: 'threw'; serial: number; error: SentThrown }
 
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
-export type LogLevel = (typeof LOG_LEVELS)[number]
-
 export interface LogOfChild {
   type: 'log'
   serial: number
-  level: LogLevel
+  level: LogLine['level']
   message?: string
   /** As JSON, without the errors among them. */
   facts?: string
