@@ -15,6 +15,7 @@ import { BackfillProgress, type Progress } from './backfill-progress.ts'
 import type { Catalogue } from './catalogue.ts'
 import { isLeaseLost } from './firing.ts'
 import type { FiringQueues } from './firing-queues.ts'
+import { Pace } from './pace.ts'
 import type { ScheduleBook } from './schedule-book.ts'
 
 const EACH_MS = 500
@@ -52,8 +53,7 @@ export class Backfills {
   readonly #deps: BackfillsDeps
   readonly #reign: Reign
   readonly #failed: (error: unknown) => void
-  /** When each may make runs again, by its rate. */
-  readonly #nextAtMs = new Map<string, number>()
+  readonly #pace = new Pace({ ms: EACH_MS, runs: LOOKED_AT })
 
   constructor(deps: BackfillsDeps, reign: Reign) {
     this.#deps = deps
@@ -63,7 +63,9 @@ export class Backfills {
 
   /** Brings every backfill on its way. Returns ms until the next round. */
   async round(): Promise<number> {
-    for (const backfill of await listActiveBackfills(this.#deps.db)) {
+    const active = await listActiveBackfills(this.#deps.db)
+    this.#pace.keep(new Set(active.map(({ id }) => id)))
+    for (const backfill of active) {
       try {
         if (backfill.state === 'running') await this.#advance(backfill)
         if (backfill.state === 'cancelled' || backfill.state === 'done') await this.#clean(backfill)
@@ -99,7 +101,7 @@ export class Backfills {
     }
     const room = Math.min(
       backfill.concurrency - living.length,
-      this.#allowed(backfill, nowMs),
+      this.#pace.allowed(backfill, nowMs),
       mostInStep(spec),
     )
     if (room < 1) return
@@ -117,7 +119,7 @@ export class Backfills {
       nowMs: redisClock.nowMs(),
     })
     if (!fired) return
-    this.#spend(backfill, { runs: chosen.runs.length, nowMs })
+    this.#pace.spend(backfill, { runs: chosen.runs.length, nowMs })
     await recordBackfillProgress(this.#deps.db, backfill.id, { ...row(fired), problem: null })
   }
 
@@ -165,20 +167,6 @@ export class Backfills {
         `the job ${spec.data.job} moved to the queue ${queue}: cancel this backfill and make another`,
       )
     return spec.data
-  }
-
-  /** How many runs its rate lets it make now: none too early, no burst after a wait. */
-  #allowed({ id, rate }: NamedBackfill, nowMs: number): number {
-    if (rate === null) return LOOKED_AT
-    const nextAtMs = this.#nextAtMs.get(id) ?? nowMs
-    if (nowMs < nextAtMs) return 0
-    return Math.max(1, Math.floor((rate * EACH_MS) / 1_000))
-  }
-
-  #spend({ id, rate }: NamedBackfill, { runs, nowMs }: { runs: number; nowMs: number }): void {
-    if (rate === null || runs === 0) return
-    const fromMs = Math.max(this.#nextAtMs.get(id) ?? nowMs, nowMs - EACH_MS)
-    this.#nextAtMs.set(id, fromMs + (runs / rate) * 1_000)
   }
 }
 

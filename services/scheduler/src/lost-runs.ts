@@ -17,12 +17,11 @@ import type { Logger } from '@jadwal/runtime'
 import type { Redis } from 'ioredis'
 import type { Catalogue } from './catalogue.ts'
 import { endOfLost, returnOfLost } from './lost-run.ts'
+import { CLOCK_MARGIN_MS } from './recorded-until.ts'
 import type { ScheduleBook } from './schedule-book.ts'
 
 /** Younger runs are not looked at: their facts may be on their way. */
 const OLDER_THAN_MS = 5 * MINUTE
-/** By so much our clock may be behind that of Redis, which dates the facts. */
-const CLOCK_MARGIN_MS = 5_000
 const AT_ONCE = 1_000
 const MOST_SUSPECTS = 10_000
 const EACH_MS = MINUTE

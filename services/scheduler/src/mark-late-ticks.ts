@@ -1,8 +1,9 @@
 import { type Db, type LateTick, markLateTicks } from '@jadwal/db'
 import { SECOND } from '@jadwal/domain'
-import { appendEvents, listQueues, oldestFactMs, type RedisClock } from '@jadwal/queue'
+import { appendEvents, type RedisClock } from '@jadwal/queue'
 import type { Logger } from '@jadwal/runtime'
 import type { Redis } from 'ioredis'
+import { recordedUntilMs } from './recorded-until.ts'
 import type { SchedulerMetrics } from './scheduler-metrics.ts'
 
 const EACH_MS = 2 * SECOND
@@ -43,13 +44,6 @@ export async function markLate(deps: MarkLateDeps): Promise<number> {
   const schedules = [...new Set(ticks.map((tick) => tick.schedule))].slice(0, NAMED)
   log.warn({ ticks: ticks.length, schedules }, 'ticks are late')
   return ticks.length < AT_ONCE ? EACH_MS : 0
-}
-
-/** Facts of before this have all been recorded. */
-async function recordedUntilMs(redis: Redis, prefix: string): Promise<number> {
-  const queues = await listQueues(redis, prefix)
-  const oldest = await Promise.all(queues.map((queue) => oldestFactMs(redis, prefix, queue)))
-  return Math.min(Infinity, ...oldest)
 }
 
 function eventOf(tick: LateTick, now: Date) {

@@ -15,25 +15,18 @@ import {
   stopRedrive,
 } from '@jadwal/db'
 import { redriveRunId } from '@jadwal/domain'
-import {
-  type DeadLetters,
-  listQueues,
-  oldestFactMs,
-  type RedisClock,
-  type RedriveResult,
-} from '@jadwal/queue'
+import type { DeadLetters, RedisClock, RedriveResult } from '@jadwal/queue'
 import { type Logger, rateLimitedErrors } from '@jadwal/runtime'
 import type { Redis } from 'ioredis'
 import { isInCanary, nextCanaryStep } from './canary.ts'
 import type { Catalogue } from './catalogue.ts'
-import { RedrivePace } from './redrive-pace.ts'
+import { Pace } from './pace.ts'
+import { CLOCK_MARGIN_MS, recordedUntilMs } from './recorded-until.ts'
 
 const EACH_MS = 500
 /** Letters of one round, and of those that are in memory at a time, at most. */
 const A_ROUND = 500
 const AT_ONCE = 100
-/** By so much our clock may be behind that of Redis, which dates the facts. */
-const CLOCK_MARGIN_MS = 5_000
 
 export interface RedrivesDeps {
   db: Db
@@ -70,7 +63,7 @@ interface Left {
 export class Redrives {
   readonly #deps: RedrivesDeps
   readonly #failed: (error: unknown) => void
-  readonly #pace: RedrivePace
+  readonly #pace = new Pace({ ms: EACH_MS, runs: A_ROUND })
   readonly #walks = new Map<string, Walk>()
   /** When the last walk of each ended, where another has to follow. */
   readonly #walkedAtMs = new Map<string, number>()
@@ -78,7 +71,6 @@ export class Redrives {
   constructor(deps: RedrivesDeps) {
     this.#deps = deps
     this.#failed = rateLimitedErrors(deps.log, 'redrive does not go on')
-    this.#pace = new RedrivePace(deps.redisClock, { ms: EACH_MS, letters: A_ROUND })
   }
 
   /** Brings every redrive on its way. Returns ms until the next round. */
@@ -108,7 +100,7 @@ export class Redrives {
     }
     const walk = this.#walks.get(redrive.id) ?? (await this.#beginWalk(redrive))
     if (!walk) return false
-    let room = this.#pace.allowed(redrive)
+    let room = this.#pace.allowed(redrive, this.#deps.redisClock.nowMs())
     while (room > 0) {
       const limit = Math.min(room, AT_ONCE)
       const letters = await this.#walkOn(redrive, walk, limit)
@@ -126,7 +118,8 @@ export class Redrives {
     const page = { after: walk.after, limit }
     const rows = await listUnsettledLetters(this.#deps.db, filtersOf(redrive), page)
     const results = await this.#redrive(redrive, rows)
-    this.#pace.spend(redrive, results.filter((result) => 'isNew' in result && result.isNew).length)
+    const runs = results.filter((result) => 'isNew' in result && result.isNew).length
+    this.#pace.spend(redrive, { runs, nowMs: this.#deps.redisClock.nowMs() })
     const left = leftOver(results)
     walk.left = { count: walk.left.count + left.count, job: walk.left.job ?? left.job }
     walk.foundAny ||= left.count < results.length
@@ -214,10 +207,7 @@ export class Redrives {
   /** Whether every fact from before an instant has been recorded. */
   async #isRecorded(beforeMs: number): Promise<boolean> {
     const { redis, prefix } = this.#deps
-    const oldest = await Promise.all(
-      (await listQueues(redis, prefix)).map((queue) => oldestFactMs(redis, prefix, queue)),
-    )
-    return Math.min(...oldest, Infinity) > beforeMs + CLOCK_MARGIN_MS
+    return (await recordedUntilMs(redis, prefix)) > beforeMs + CLOCK_MARGIN_MS
   }
 
   async #note(redrive: RedriveRow, { count, job }: Left): Promise<void> {
