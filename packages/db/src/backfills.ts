@@ -2,7 +2,7 @@ import type { RunState } from '@jadwal/domain'
 import type { Insertable } from 'kysely'
 import { decodeInstantCursor, encodeInstantCursor } from './cursor.ts'
 import type { BackfillRow, BackfillState, Database, Db } from './database.ts'
-import { type Page, pageLimit, type PageRequest } from './page.ts'
+import { type Page, pageLimit, pageOf, type PageRequest } from './page.ts'
 
 export type NamedBackfill = BackfillRow & { schedule: string }
 
@@ -29,14 +29,9 @@ export async function listBackfills(
     const { at, id } = decodeInstantCursor(page.cursor)
     query = query.where((eb) => eb(eb.refTuple('b.created_at', 'b.id'), '<', eb.tuple(at, id)))
   }
-  const rows = await query.execute()
-  const items = rows.slice(0, limit)
-  const last = items.at(-1)
-  const more = last && rows.length > limit
-  return {
-    items,
-    nextCursor: more ? encodeInstantCursor(last.created_at, last.id) : null,
-  }
+  return pageOf(await query.execute(), limit, (last) =>
+    encodeInstantCursor(last.created_at, last.id),
+  )
 }
 
 export async function findBackfill(db: Db, id: string): Promise<NamedBackfill | undefined> {

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { decodeInstantCursor, encodeInstantCursor } from './cursor.ts'
 import type { Database, Db, RunRow, SettledLetterRow } from './database.ts'
 import { listAttempts, type RecordedRun } from './find-run.ts'
-import { type Page, pageLimit, type PageRequest } from './page.ts'
+import { type Page, pageLimit, pageOf, type PageRequest } from './page.ts'
 import { findSettled } from './settled-letters.ts'
 
 export interface DeadLetterFilters {
@@ -43,14 +43,10 @@ export async function listDeadLetters(
     const { at, id } = decodeInstantCursor(page.cursor)
     query = query.where((eb) => eb(eb.refTuple('finished_at', 'id'), '<', eb.tuple(at, id)))
   }
-  const rows = await query.execute()
-  const items = rows.slice(0, limit)
-  const last = items.at(-1)
-  const more = last && rows.length > limit
-  return {
-    items: await withRest(db, items),
-    nextCursor: more ? encodeInstantCursor(last.finished_at ?? new Date(0), last.id) : null,
-  }
+  const { items, nextCursor } = pageOf(await query.execute(), limit, (last) =>
+    encodeInstantCursor(last.finished_at ?? new Date(0), last.id),
+  )
+  return { items: await withRest(db, items), nextCursor }
 }
 
 /** How many dead letters nobody has settled; undefined when more than `most`. Served as listDeadLetters(). */

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { decodeCursor, encodeCursor } from './cursor.ts'
 import type { CalendarRow, Database } from './database.ts'
-import { type Page, pageLimit, type PageRequest } from './page.ts'
+import { type Page, pageLimit, pageOf, type PageRequest } from './page.ts'
 
 const NAME = /^[a-z0-9][a-z0-9._-]{0,99}$/
 
@@ -17,10 +17,7 @@ export async function listCalendars(
     .orderBy('name')
     .limit(limit + 1)
   if (page.cursor !== undefined) query = query.where('name', '>', decodeCursor(page.cursor, NAME))
-  const rows = await query.execute()
-  const items = rows.slice(0, limit)
-  const last = items.at(-1)
-  return { items, nextCursor: last && rows.length > limit ? encodeCursor(last.name) : null }
+  return pageOf(await query.execute(), limit, (last) => encodeCursor(last.name))
 }
 
 /** Served by calendars_pkey. */

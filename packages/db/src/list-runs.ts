@@ -3,7 +3,7 @@ import { type Expression, type ExpressionBuilder, type Kysely, sql, type SqlBool
 import { decodeCursor, encodeCursor, UUID } from './cursor.ts'
 import type { AttemptRow, Database, RunRow } from './database.ts'
 import { listAttempts, type RecordedRun } from './find-run.ts'
-import { type Page, pageLimit, type PageRequest } from './page.ts'
+import { type Page, pageLimit, pageOf, type PageRequest } from './page.ts'
 
 export interface RunFilters {
   job?: string
@@ -47,13 +47,10 @@ export async function listRuns(
     .limit(limit + 1)
   if (after !== undefined) query = query.where('id', '<', after)
   if (scheduleId !== undefined) query = query.where('schedule_id', '=', scheduleId)
-  const rows = await query.execute()
-  const items = rows.slice(0, limit)
-  const last = items.at(-1)
-  return {
-    items: await withAttempts(db, items),
-    nextCursor: last && rows.length > limit ? encodeCursor(last.id) : null,
-  }
+  const { items, nextCursor } = pageOf(await query.execute(), limit, (last) =>
+    encodeCursor(last.id),
+  )
+  return { items: await withAttempts(db, items), nextCursor }
 }
 
 function conditions(

@@ -2,7 +2,7 @@ import { type Kysely, sql, type SqlBool } from 'kysely'
 import { contentReader } from './calendar-revisions.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
 import type { Database, ScheduleSource } from './database.ts'
-import { type Page, pageLimit, type PageRequest } from './page.ts'
+import { type Page, pageLimit, pageOf, type PageRequest } from './page.ts'
 
 export interface ScheduleInForce {
   id: string
@@ -50,9 +50,8 @@ export async function listSchedules(
     query = query.where(sql<SqlBool>`v.spec -> 'labels' @> ${JSON.stringify(labels)}::jsonb`)
   const rows = await query.execute()
   const contentOf = await contentReader(db, rows)
-  const items = rows.slice(0, limit).map((row) => Object.assign(row, contentOf(row)))
-  const last = items.at(-1)
-  return { items, nextCursor: last && rows.length > limit ? encodeCursor(last.name) : null }
+  const { items, nextCursor } = pageOf(rows, limit, (last) => encodeCursor(last.name))
+  return { items: items.map((row) => Object.assign(row, contentOf(row))), nextCursor }
 }
 
 /** One schedule that is not deleted. Served by schedules_name_is_unique. */

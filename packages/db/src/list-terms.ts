@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { decodeCursor, encodeCursor } from './cursor.ts'
 import type { Database, LeaderTermRow } from './database.ts'
-import { type Page, pageLimit, type PageRequest } from './page.ts'
+import { type Page, pageLimit, pageOf, type PageRequest } from './page.ts'
 
 /** The leaders' terms, latest first. Served by leader_terms_pkey. Throws BadCursorError. */
 export async function listTerms(
@@ -16,8 +16,5 @@ export async function listTerms(
     .limit(limit + 1)
   if (page.cursor !== undefined)
     query = query.where('term', '<', Number(decodeCursor(page.cursor, /^\d{1,15}$/)))
-  const rows = await query.execute()
-  const items = rows.slice(0, limit)
-  const last = items.at(-1)
-  return { items, nextCursor: last && rows.length > limit ? encodeCursor(String(last.term)) : null }
+  return pageOf(await query.execute(), limit, (last) => encodeCursor(String(last.term)))
 }

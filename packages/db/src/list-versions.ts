@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import { contentReader, type HashedContent } from './calendar-revisions.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
 import type { Database } from './database.ts'
-import { type Page, pageLimit, type PageRequest } from './page.ts'
+import { type Page, pageLimit, pageOf, type PageRequest } from './page.ts'
 import type { VersionContent } from './schedule-change.ts'
 
 /** The largest integer of Postgres. */
@@ -58,13 +58,12 @@ export async function listVersions(
     db,
     rows.flatMap(({ content, before: last }) => (last ? [content, last] : [content])),
   )
-  const items = rows.slice(0, limit).map((row) => {
+  const { items, nextCursor } = pageOf(rows, limit, (last) => encodeCursor(String(last.version)))
+  const versions = items.map((row) => {
     const { content, before: last } = row
     return Object.assign(row, { content: contentOf(content), before: last && contentOf(last) })
   })
-  const last = items.at(-1)
-  const more = rows.length > limit
-  return { items, nextCursor: last && more ? encodeCursor(String(last.version)) : null }
+  return { items: versions, nextCursor }
 }
 
 /** What a schedule said in a version. */

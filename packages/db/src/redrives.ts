@@ -2,7 +2,7 @@ import { DAY, firstUuidAt, RunId, runIdTimeMs, type RunState } from '@jadwal/dom
 import { type Insertable, sql } from 'kysely'
 import { decodeInstantCursor, encodeInstantCursor } from './cursor.ts'
 import type { Database, Db, RedriveRow, RedriveState } from './database.ts'
-import { type Page, pageLimit, type PageRequest } from './page.ts'
+import { type Page, pageLimit, pageOf, type PageRequest } from './page.ts'
 
 export async function insertRedrive(
   db: Db,
@@ -24,14 +24,9 @@ export async function listRedrives(db: Db, page: PageRequest): Promise<Page<Redr
     const { at, id } = decodeInstantCursor(page.cursor)
     query = query.where((eb) => eb(eb.refTuple('created_at', 'id'), '<', eb.tuple(at, id)))
   }
-  const rows = await query.execute()
-  const items = rows.slice(0, limit)
-  const last = items.at(-1)
-  const more = last && rows.length > limit
-  return {
-    items,
-    nextCursor: more ? encodeInstantCursor(last.created_at, last.id) : null,
-  }
+  return pageOf(await query.execute(), limit, (last) =>
+    encodeInstantCursor(last.created_at, last.id),
+  )
 }
 
 export async function findRedrive(db: Db, id: string): Promise<RedriveRow | undefined> {
