@@ -1,9 +1,7 @@
 import { firstUuidAt } from '@jadwal/domain'
-import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { Database } from './database.ts'
-
-/** How many rows one statement deletes. */
-const BATCH = 10_000
+import { BATCH, inBatches } from './in-batches.ts'
 
 /**
  * Deletes the runs of the default partition that finished before `borderMs`, with their attempts. The
@@ -34,35 +32,4 @@ export async function deleteOldFromDefault(db: Kysely<Database>, borderMs: numbe
         RETURNING 1
       ) SELECT count(*) AS deleted FROM gone`,
   )
-}
-
-/** Deletes what was decided about dead runs whose ids are older than `borderMs` and that are in no table any more. */
-export async function deleteOldSettled(db: Kysely<Database>, borderMs: number): Promise<void> {
-  const settled = sql.table('settled_letters')
-  await inBatches(
-    db,
-    sql`
-      WITH gone AS (
-        DELETE FROM ${settled} WHERE ctid = ANY (ARRAY(
-          SELECT s.ctid FROM ${settled} AS s WHERE s.run_id < ${firstUuidAt(borderMs)}
-            AND NOT EXISTS (SELECT FROM ${sql.table('runs')} AS r WHERE r.id = s.run_id)
-          LIMIT ${BATCH}))
-        RETURNING 1
-      ) SELECT count(*) AS deleted FROM gone`,
-  )
-}
-
-/** Deletes redrives that ended before `borderMs`. */
-export async function deleteOldRedrives(db: Kysely<Database>, borderMs: number): Promise<void> {
-  await db.deleteFrom('redrives').where('finished_at', '<', new Date(borderMs)).execute()
-}
-
-/** Repeats a statement until it deletes less than a batch. */
-async function inBatches(db: Kysely<Database>, statement: RawBuilder<unknown>): Promise<void> {
-  const typed = statement as RawBuilder<{ deleted: number }>
-  let deleted: number
-  do {
-    const { rows } = await typed.execute(db)
-    deleted = rows[0]?.deleted ?? 0
-  } while (deleted === BATCH)
 }

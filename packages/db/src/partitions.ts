@@ -1,7 +1,8 @@
 import { DAY, firstUuidAt } from '@jadwal/domain'
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import type { Database } from './database.ts'
-import { deleteOldFromDefault, deleteOldRedrives, deleteOldSettled } from './default-partition.ts'
+import { deleteOldFromDefault } from './default-partition.ts'
+import { deleteOldRedrives, deleteOldSettled } from './delete-old-decisions.ts'
 import { schemaOf } from './schema-plugin.ts'
 
 /** The tables that are partitioned by day, and the column whose UUIDv7 tells the day. */
