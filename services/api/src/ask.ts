@@ -25,6 +25,16 @@ export async function askHistory<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+/** The same, where it also goes without: undefined when Postgres is away. */
+export async function askHistoryIfThere<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work()
+  } catch (error) {
+    if (isPostgresTrouble(error)) return undefined
+    throw error
+  }
+}
+
 export function redisAway(cause: unknown): Problem {
   const detail = 'Redis cannot be reached right now: ask again in a moment.'
   return new Problem('redis-unavailable', { detail, headers: { 'Retry-After': '2' }, cause })

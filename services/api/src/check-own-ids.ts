@@ -7,8 +7,7 @@ import {
   unclaimed,
 } from '@jadwal/queue'
 import type { ApiDeps } from './api-deps.ts'
-import { askHistory, askRedis } from './ask.ts'
-import { Problem } from './problem.ts'
+import { askHistoryIfThere, askRedis } from './ask.ts'
 
 interface OwnId {
   id: string
@@ -46,19 +45,11 @@ export async function checkOwnIds(deps: ApiDeps, requests: readonly RunRequest[]
 
 async function knownIds(deps: ApiDeps, ids: readonly string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set()
-  const { redis, prefix } = deps
+  const { db, redis, prefix } = deps
   const live = await askRedis(async () =>
     idsWithMessage(redis, prefix, { ids, queues: await listQueues(redis, prefix) }),
   )
   // A run goes from Redis to Postgres: one that has left there meanwhile is met here.
-  return new Set([...live, ...(await recordedIds(deps, ids))])
-}
-
-async function recordedIds({ db }: ApiDeps, ids: readonly string[]): Promise<string[]> {
-  try {
-    return await askHistory(() => listRecordedIds(db, ids))
-  } catch (error) {
-    if (error instanceof Problem && error.kind === 'history-unavailable') return []
-    throw error
-  }
+  const recorded = await askHistoryIfThere(() => listRecordedIds(db, ids))
+  return new Set([...live, ...(recorded ?? [])])
 }

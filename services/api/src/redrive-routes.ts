@@ -13,12 +13,11 @@ import {
 import type { RequestHandler, Router } from 'express'
 import { z } from 'zod'
 import type { ApiDeps } from './api-deps.ts'
-import { askHistory } from './ask.ts'
+import { askHistory, askHistoryIfThere } from './ask.ts'
 import { AUTHOR } from './change-schedules.ts'
 import { readRedriveRequest } from './dead-letter-request.ts'
 import { endpoint } from './endpoint.ts'
 import { jsonBody } from './json-body.ts'
-import { isPostgresTrouble } from './postgres-trouble.ts'
 import { Problem } from './problem.ts'
 import { redriveView } from './redrive-view.ts'
 import { readPageQuery } from './run-query.ts'
@@ -75,15 +74,12 @@ async function countLetters(
   id: string,
   filters: DeadLetterFilters,
 ): Promise<number | null> {
-  try {
+  const counted = await askHistoryIfThere(async () => {
     const letters = await countDeadLetters(db, filters, MOST_COUNTED)
-    if (letters === undefined) return null
-    await noteLetters(db, id, letters)
+    if (letters !== undefined) await noteLetters(db, id, letters)
     return letters
-  } catch (error) {
-    if (isPostgresTrouble(error)) return null
-    throw error
-  }
+  })
+  return counted ?? null
 }
 
 function listHandler({ db }: ApiDeps): RequestHandler {

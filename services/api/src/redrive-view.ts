@@ -13,7 +13,7 @@ export function redriveView(
     filter: ids === undefined ? said : { ...said, idCount: ids.length },
     rate,
     canary,
-    ...(canary ? { step: Math.min(step, 3) } : {}),
+    ...(canary ? { step } : {}),
     /** How many there were when it was asked for, as far as recorded; null where they were not counted. */
     letters,
     ...counted,

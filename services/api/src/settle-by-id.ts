@@ -16,8 +16,7 @@ import {
   type RedriveRefusal,
 } from '@jadwal/queue'
 import type { ApiDeps } from './api-deps.ts'
-import { askHistory, askRedis } from './ask.ts'
-import { Problem } from './problem.ts'
+import { askHistory, askHistoryIfThere, askRedis } from './ask.ts'
 
 /** Letters, with all that they carry, in memory at a time. */
 const AT_ONCE = 100
@@ -121,7 +120,9 @@ function discarding(result: DiscardResult): Settling {
  */
 async function find(deps: ApiDeps, ids: readonly string[]): Promise<Map<string, Found>> {
   const { db, redis, prefix } = deps
-  const history = await historyOf(deps, ids)
+  const history: ReadonlyMap<string, Known> | undefined = await askHistoryIfThere(() =>
+    findLetters(db, ids),
+  )
   const inHistory = ids.filter((id) => isDead(history?.get(id)))
   const elsewhere = ids.filter((id) => !isDead(history?.get(id)))
   const queues = elsewhere.length === 0 ? [] : await askRedis(() => listQueues(redis, prefix))
@@ -150,19 +151,6 @@ async function find(deps: ApiDeps, ids: readonly string[]): Promise<Map<string, 
 /** Its row says where the letter is. */
 function isDead(known: Known | undefined): boolean {
   return known?.run?.state === 'dead' && known.settled === undefined
-}
-
-/** Undefined when Postgres is away. */
-async function historyOf(
-  { db }: ApiDeps,
-  ids: readonly string[],
-): Promise<Map<string, Known> | undefined> {
-  try {
-    return await askHistory(() => findLetters(db, ids))
-  } catch (error) {
-    if (error instanceof Problem && error.kind === 'history-unavailable') return undefined
-    throw error
-  }
 }
 
 function letterOf(run: RunRow, copies: ReadonlyMap<string, LetterCopy>): LetterToRedrive {
