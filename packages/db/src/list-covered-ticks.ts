@@ -25,13 +25,13 @@ async function listOwn(
   ticksMs: readonly number[],
 ): Promise<Set<number>> {
   const id = ScheduleId.parse(scheduleId)
-  return await follow(db, new Map(ticksMs.map((tickMs) => [tickRunId(id, tickMs), tickMs])))
+  return await coveredAmong(db, new Map(ticksMs.map((tickMs) => [tickRunId(id, tickMs), tickMs])))
 }
 
 const COVERING: readonly RunState[] = ['succeeded', 'queued', 'running', 'retrying']
 
 /** The ticks of those of these runs that cover their tick, or died and have one made by a redrive that does. */
-async function follow(db: Db, runs: ReadonlyMap<string, number>): Promise<Set<number>> {
+async function coveredAmong(db: Db, runs: ReadonlyMap<string, number>): Promise<Set<number>> {
   const covered = new Set<number>()
   let tickOf = runs
   while (tickOf.size > 0) {
@@ -93,5 +93,5 @@ async function listBackfilled(
     if (state === 'dead') redriven.set(redriveRunId(id), tick_at.getTime())
     else covered.add(tick_at.getTime())
   }
-  return [...covered, ...(await follow(db, redriven))]
+  return [...covered, ...(await coveredAmong(db, redriven))]
 }

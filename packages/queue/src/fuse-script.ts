@@ -1,5 +1,6 @@
 import { type Fuse, fuseSteps, openTimesMs } from '@jadwal/domain'
 import type { Redis } from 'ioredis'
+import type { Admission } from './admission.ts'
 import { type FuseChange, readChange } from './fuse-change.ts'
 import { FUSE, LOOK_EACH_MS } from './fuse-lua.ts'
 import { bullKey, companionPrefix } from './keys.ts'
@@ -53,14 +54,14 @@ return { fuse.state, changes }
  *   Returns go, in-lot or lost (another has the run), and the state.
  */
 const ADMIT = `${RUNS_WHEN_FULL}${FUSE}
-local fuse, id, token, verdict = readFuse(KEYS[1], KEYS[2], ARGV[1]), ARGV[2], ARGV[3], 'go'
+local fuse, id, token, admission = readFuse(KEYS[1], KEYS[2], ARGV[1]), ARGV[2], ARGV[3], 'go'
 if not isInHand(KEYS[1], id, token) then
   return { isParked(KEYS[1], fuse.lot, id) and 'in-lot' or 'lost', fuse.state, changes }
 end
 if not letThrough(fuse, id, token) then
-  verdict = parkInLot(KEYS[1], KEYS[2], { id = id, token = token, lot = fuse.lot }) and 'in-lot' or 'lost'
+  admission = parkInLot(KEYS[1], KEYS[2], { id = id, token = token, lot = fuse.lot }) and 'in-lot' or 'lost'
 end
-return { verdict, fuse.state, changes }
+return { admission, fuse.state, changes }
 `
 
 /*
@@ -84,9 +85,12 @@ return { words, changes }
 
 const COMMANDS = { count: 'jadwalFuseCount', admit: 'jadwalFuseAdmit', look: 'jadwalFuseLook' }
 
+/** What a script says. */
+type AskedAdmission = Exclude<Admission, 'drained'>
+
 type Scripted = Redis & {
   jadwalFuseCount(...args: string[]): Promise<[FuseState, string[]]>
-  jadwalFuseAdmit(...args: string[]): Promise<['go' | 'in-lot' | 'lost', FuseState, string[]]>
+  jadwalFuseAdmit(...args: string[]): Promise<[AskedAdmission, FuseState, string[]]>
   jadwalFuseLook(...args: string[]): Promise<[[FuseState, number][], string[]]>
 }
 
@@ -113,9 +117,9 @@ export function fuseScripts(redis: Redis, prefix: string, queue: string) {
     async admit(
       text: string,
       { id, token }: { id: string; token: string },
-    ): Promise<FuseWord & { verdict: 'go' | 'in-lot' | 'lost' }> {
-      const [verdict, state, changes] = await scripted.jadwalFuseAdmit(...keys, text, id, token)
-      return { verdict, state, changes: changes.map(readChange) }
+    ): Promise<FuseWord & { admission: AskedAdmission }> {
+      const [admission, state, changes] = await scripted.jadwalFuseAdmit(...keys, text, id, token)
+      return { admission, state, changes: changes.map(readChange) }
     },
     /** Carries on what time brings. `waitMs`: in how long to look again at the latest. */
     async look(texts: readonly string[]): Promise<{

@@ -1,5 +1,6 @@
 import { type Fuse, fuseSign } from '@jadwal/domain'
 import type { Redis } from 'ioredis'
+import type { Admission } from './admission.ts'
 import { type FuseChange, tellChange } from './fuse-change.ts'
 import { LOOK_EACH_MS } from './fuse-lua.ts'
 import { type FuseScripts, fuseScripts, type FuseState, fuseText } from './fuse-script.ts'
@@ -28,8 +29,6 @@ export interface FuseWatchOptions {
   /** Aborts when the worker stops. */
   stop: AbortSignal
 }
-
-type Admission = 'go' | 'in-lot' | 'lost' | 'drained'
 
 interface Watched {
   job: FusedJob
@@ -71,8 +70,7 @@ export class FuseWatch {
   }
 
   /**
-   * Whether a run that is in hand may be made; undefined: yes. A run that lies `in-lot`, or is `lost` to
-   * another worker, is to be left alone; `drained`: the worker stops while Redis takes no writes.
+   * Whether a run that is in hand may be made; undefined: yes.
    */
   admit(run: StartedRun): undefined | Promise<Admission> {
     const fuse = this.#fuses.get(run.job)
@@ -121,10 +119,10 @@ export class FuseWatch {
     try {
       const answer = await untilTaken(() => fuse.scripts.admit(fuse.text, run), this.#options)
       if (!answer) return 'drained'
-      const { verdict, state, changes } = answer
-      if (verdict === 'go' && state === 'probing') this.#letThrough.add(run)
+      const { admission, state, changes } = answer
+      if (admission === 'go' && state === 'probing') this.#letThrough.add(run)
       this.#learn(fuse, state, changes)
-      return verdict
+      return admission
     } catch (error) {
       // A fuse that can't be asked is none.
       this.#failed(error)

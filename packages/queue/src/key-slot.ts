@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
+import type { Admission } from './admission.ts'
 import { bullKey, companionPrefix } from './keys.ts'
 import { LEAVE_SLOT, PARK, SLOT_FIELD } from './lot-lua.ts'
 import type { LotDeps, RunInHand } from './run-in-hand.ts'
@@ -55,15 +56,13 @@ type Scripted = Redis & { [COMMAND](...args: string[]): Promise<number> }
 /**
  * Takes one of a lot's slots for a run that a worker has in hand, before its handler is called. With
  * `in-lot` none was left: the run lies parked, uses up no attempt, and is put at the front of its queue
- * when it is its turn. `lost` when another worker has the run by now, `drained` when the
- * worker stops while Redis takes no writes. The run keeps its slot until its
- * outcome is written, also when its worker dies meanwhile.
+ * when it is its turn. The run keeps its slot until its outcome is written, also when its worker dies meanwhile.
  */
 export async function takeSlot(
   { redis, prefix, queue, onError, stop }: LotDeps,
   { id, token }: RunInHand,
   { lot, limit }: { lot: string; limit: number },
-): Promise<'go' | 'in-lot' | 'lost' | 'drained'> {
+): Promise<Admission> {
   if (!(COMMAND in redis)) redis.defineCommand(COMMAND, { numberOfKeys: 2, lua: SCRIPT })
   const keys = [bullKey(prefix, queue, ''), companionPrefix(prefix, queue)]
   const taken = await untilTaken(

@@ -137,17 +137,17 @@ async function redriveBatch(
   })
   const send = async (
     runs: readonly Redriving[],
-    call: Pick<RedriveCall, 'steps' | 'slot'>,
+    call: Pick<RedriveCall, 'steps' | 'keysOf'>,
   ): Promise<(string | 1)[]> => await sendRedrive(deps, { ...call, queue, decider: request }, runs)
   if (from === target) {
-    const said = await send(batch, { steps: 'claim add settle', slot: from })
+    const said = await send(batch, { steps: 'claim add settle', keysOf: from })
     return await outcomes(deps, { batch, said }, request)
   }
-  const said = await send(batch, { steps: 'claim', slot: from })
+  const said = await send(batch, { steps: 'claim', keysOf: from })
   const ours = batch.filter((_, at) => said[at] === 1)
   if (ours.length > 0) {
-    await send(ours, { steps: 'add', slot: target })
-    await send(ours, { steps: 'settle', slot: from })
+    await send(ours, { steps: 'add', keysOf: target })
+    await send(ours, { steps: 'settle', keysOf: from })
   }
   return await outcomes(deps, { batch, said }, request)
 }

@@ -10,8 +10,8 @@ import { DECIDED_MS, redriveScript } from './settle-scripts.ts'
 
 export interface RedriveCall {
   steps: 'claim add settle' | 'claim' | 'add' | 'settle'
-  /** The queue in whose slot it is done. */
-  slot: string
+  /** The queue whose keys it is done with. */
+  keysOf: string
   /** Where the new runs go. */
   queue: Queue
   decider: Decider
@@ -34,7 +34,7 @@ type Scripted = Redis & {
 /** Sends one call of `redriveScript`, whose answer it resolves to. */
 export async function sendRedrive(
   { redis, prefix, patience }: { redis: Redis; prefix: string; patience: Patience },
-  { steps, slot, queue, decider }: RedriveCall,
+  { steps, keysOf, queue, decider }: RedriveCall,
   letters: readonly Letter[],
 ): Promise<(string | 1)[]> {
   const { texts, numbers } = bullScripts(redis)
@@ -51,10 +51,10 @@ export async function sendRedrive(
     args.push(letterFact(id, decider, { redrivenAs: run.id }), run.owner, hasEnded ? 1 : 0)
   }
   const keys = [
-    bullKey(prefix, slot, ''),
-    deadKey(prefix, slot, ''),
-    outboxKey(prefix, slot),
-    companionPrefix(prefix, slot),
+    bullKey(prefix, keysOf, ''),
+    deadKey(prefix, keysOf, ''),
+    outboxKey(prefix, keysOf),
+    companionPrefix(prefix, keysOf),
   ]
   const about = [steps, queue.name, DECIDED_MS, templates.toJson()]
   const sent = scripted[COMMAND]?.(...keys, ...about, ...args)

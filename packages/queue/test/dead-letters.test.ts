@@ -104,8 +104,8 @@ test.each([[['claim']], [['claim', 'add']]] as const)(
     const deps = { redis, prefix, patience: new Patience(redis) }
     await bull('reports').waitUntilReady()
     for (const step of steps) {
-      const slot = step === 'add' ? 'reports' : QUEUE
-      const call = { steps: step, slot, queue: bull('reports'), decider } as const
+      const keysOf = step === 'add' ? 'reports' : QUEUE
+      const call = { steps: step, keysOf, queue: bull('reports'), decider } as const
       await sendRedrive(deps, call, [{ id, job: JOB, priority: 0, run, hasEnded: false }])
     }
     expect(await buried()).toEqual([id])

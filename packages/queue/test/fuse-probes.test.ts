@@ -55,7 +55,7 @@ test('the late word of an attempt decides nothing for the attempt that took up i
   await bench.redis.set(`${bench.messageKey(id)}:lock`, 'rescuer')
   await bench.look()
   const rescuer = { id, token: 'rescuer' }
-  expect(await bench.scripts.admit(bench.text, rescuer)).toMatchObject({ verdict: 'go' })
+  expect(await bench.scripts.admit(bench.text, rescuer)).toMatchObject({ admission: 'go' })
   const late = lost && { good: 0, bad: 0, probes: [{ ...lost, sign: 'bad' as const }] }
   expect(late && (await bench.scripts.count(bench.text, late))).toMatchObject({ state: 'probing' })
   expect(await bench.end(rescuer, 'good')).toMatchObject({ state: 'closed' })
@@ -123,10 +123,10 @@ test('no run stays parked when the fuse closes while others come in', async () =
     )
     const ends = probe && { good: 0, bad: 0, probes: [{ ...probe, sign: 'good' as const }] }
     const closing = ends && bench.others.count(bench.text, ends)
-    const verdicts = (await Promise.all(asked)).map((answer) => answer.verdict)
+    const admissions = (await Promise.all(asked)).map((answer) => answer.admission)
     await closing
     if (probe) await bench.remove(probe.id)
-    const through = runs.filter((_, i) => verdicts[i] === 'go')
+    const through = runs.filter((_, i) => admissions[i] === 'go')
     for (const run of through) await bench.end(run, 'good')
     for (const run of await bench.takeAll()) await bench.end(run, 'good')
     expect(await bench.state()).toBe('closed')

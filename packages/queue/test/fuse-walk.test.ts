@@ -45,7 +45,7 @@ function openWalk(url: string) {
     },
     async take() {
       const run = await bench.take()
-      if (run && (await bench.scripts.admit(bench.text, run)).verdict === 'go') through.push(run)
+      if (run && (await bench.scripts.admit(bench.text, run)).admission === 'go') through.push(run)
     },
     good: () => end('good'),
     bad: () => end('bad'),

@@ -81,13 +81,13 @@ test('while a fuse is open its runs are parked, use up no attempt, and what stil
   const run = await bench.take()
   expect(run).toMatchObject({ id })
   const asked = run && (await scripts.admit(text, run))
-  expect(asked).toMatchObject({ verdict: 'in-lot', state: 'open' })
+  expect(asked).toMatchObject({ admission: 'in-lot', state: 'open' })
   expect(await bench.parked()).toEqual([id])
   expect(await redis.hget(bench.messageKey(id), 'ats')).toBe('0')
   expect(await bench.take()).toBeUndefined()
   expect(await scripts.count(text, { good: 50, bad: 50 })).toEqual({ state: 'open', changes: [] })
   // Asked again, since the answer was lost on its way.
-  expect(run && (await scripts.admit(text, run))).toMatchObject({ verdict: 'in-lot' })
+  expect(run && (await scripts.admit(text, run))).toMatchObject({ admission: 'in-lot' })
   expect(await bench.parked()).toEqual([id])
 })
 
@@ -97,7 +97,7 @@ test('a run that another worker has by now is not parked', async () => {
   const [id = ''] = await bench.add(1)
   await bench.take()
   const asked = await bench.scripts.admit(bench.text, { id, token: 'of another attempt' })
-  expect(asked).toMatchObject({ verdict: 'lost' })
+  expect(asked).toMatchObject({ admission: 'lost' })
   expect(await bench.parked()).toEqual([])
 })
 
@@ -107,18 +107,18 @@ test('a call that comes again after its run left the lot gives nobody leave to m
   const [id = ''] = await bench.add(1)
   const [first = { id, token: '' }] = await bench.takeSome(1)
   const again = () => bench.scripts.admit(bench.text, first)
-  expect(await again()).toMatchObject({ verdict: 'in-lot' })
+  expect(await again()).toMatchObject({ admission: 'in-lot' })
   await bench.pass()
   await bench.look()
-  expect(await again()).toMatchObject({ verdict: 'lost', state: 'probing' })
+  expect(await again()).toMatchObject({ admission: 'lost', state: 'probing' })
   const [probe = first] = await bench.takeAll()
   expect(probe.id).toBe(id)
-  expect(await again()).toMatchObject({ verdict: 'lost' })
+  expect(await again()).toMatchObject({ admission: 'lost' })
   // Nor did the question take the probe's place from who has it.
   expect(await bench.redis.hgetall(bench.probesKey)).toEqual({ [id]: probe.token })
   await bench.scripts.count(bench.text, { good: 0, bad: 0, probes: [{ ...probe, sign: 'good' }] })
   expect(await bench.state()).toBe('closed')
-  expect(await again()).toMatchObject({ verdict: 'lost', state: 'closed' })
+  expect(await again()).toMatchObject({ admission: 'lost', state: 'closed' })
 })
 
 test('when its time is over the run that was parked first is the only one let through', async () => {
@@ -144,7 +144,7 @@ test('without a parked run the next one that comes is the probe, whichever worke
   const asked = await Promise.all(
     runs.map((run, i) => (i % 2 ? bench.scripts : bench.others).admit(bench.text, run)),
   )
-  expect(asked.filter((answer) => answer.verdict === 'go')).toHaveLength(1)
+  expect(asked.filter((answer) => answer.admission === 'go')).toHaveLength(1)
   expect(await bench.parked()).toHaveLength(5)
 })
 

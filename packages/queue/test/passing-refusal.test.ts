@@ -28,14 +28,14 @@ test('at its maxmemory Redis opens fuses, parks, lets probes out and closes them
   await expect(server.set('more', 'x')).rejects.toThrow('OOM')
 
   expect(await bench.open()).toMatchObject({ state: 'open' })
-  expect(await bench.scripts.admit(bench.text, first)).toMatchObject({ verdict: 'in-lot' })
+  expect(await bench.scripts.admit(bench.text, first)).toMatchObject({ admission: 'in-lot' })
   await eventually(async () => {
     await bench.look()
     expect(await bench.waiting()).toEqual([first.id, third])
   })
   const [probe = first] = await bench.takeSome(1)
-  expect(await bench.scripts.admit(bench.text, probe)).toMatchObject({ verdict: 'go' })
-  expect(await bench.scripts.admit(bench.text, second)).toMatchObject({ verdict: 'in-lot' })
+  expect(await bench.scripts.admit(bench.text, probe)).toMatchObject({ admission: 'go' })
+  expect(await bench.scripts.admit(bench.text, second)).toMatchObject({ admission: 'in-lot' })
 
   const { redis, prefix } = bench
   const net = { redis, prefix, queue: QUEUE, jobs: [] }

@@ -72,7 +72,7 @@ export function openFuseBench(url: string, fuse: Partial<Fuse> = {}) {
     async takeAll(): Promise<InHand[]> {
       const through: InHand[] = []
       for (let run = await bench.take(); run; run = await bench.take())
-        if ((await scripts.admit(text, run)).verdict === 'go') through.push(run)
+        if ((await scripts.admit(text, run)).admission === 'go') through.push(run)
       return through
     },
     /** Adds runs that are parked at once; the fuse must be open. */

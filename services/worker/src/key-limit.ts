@@ -1,14 +1,11 @@
-import { keyLot, type StartedRun } from '@jadwal/queue'
+import { type Admission, keyLot, type StartedRun } from '@jadwal/queue'
 import type { KeyLimit } from '@jadwal/sdk'
 import type { AttemptInput } from '@jadwal/sdk/attempts'
 
 /** So much of a key is shown in the history. */
 const SHOWN_LENGTH = 200
 
-export type TakeSlot = (
-  run: StartedRun,
-  slot: { lot: string; limit: number },
-) => Promise<'go' | 'in-lot' | 'lost' | 'drained'>
+export type TakeSlot = (run: StartedRun, slot: { lot: string; limit: number }) => Promise<Admission>
 
 /** A job's key function returned something that is no key. It fails the attempt. */
 class ConcurrencyKeyError extends TypeError {
@@ -36,7 +33,7 @@ export async function awaitTurn(
     input,
   }: { name: string; concurrency: KeyLimit<unknown>; input: AttemptInput },
 ): Promise<
-  { kind: 'go' } | { kind: 'in-lot' | 'lost' | 'drained' } | { kind: 'threw'; error: unknown }
+  { kind: 'go' } | { kind: Exclude<Admission, 'go'> } | { kind: 'threw'; error: unknown }
 > {
   let key: unknown
   try {
