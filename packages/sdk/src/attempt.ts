@@ -4,6 +4,7 @@ import type { z } from 'zod'
 import { AbandonedError } from './abandoned-error.ts'
 import { asManyOptions } from './check-run.ts'
 import type { EnqueueManyOptions, EnqueueOptions } from './enqueue-options.ts'
+import { abortReason, GRACE_MS, type Interruption } from './interruption.ts'
 import type { JobContext, JobLog, NamedJob, TypedJob } from './job-context.ts'
 import { AttemptEndedError, TimeoutError } from './job-errors.ts'
 import type { AnyJob } from './job.ts'
@@ -12,10 +13,6 @@ import { type ChildOutlet, RunChildren } from './run-children.ts'
 import { type Mask, maskedLog } from './secret-mask.ts'
 import { shownProgress } from './shown-progress.ts'
 
-/** How long a handler may take to end after its signal was aborted; then the worker goes on without it. */
-const AFTER_TIMEOUT_MS = 5_000
-const AFTER_STOP_MS = 1_000
-const AFTER_CANCEL_MS = 5_000
 /** How late a timeout may be noticed of an attempt whose clock was stopped. */
 const LOOK_WHILE_STOPPED_MS = 100
 
@@ -26,25 +23,6 @@ export type AttemptEnd =
   | { kind: 'lost' }
   /** `abandoned`: the handler did not heed its signal, and whatever it still does counts for nothing. */
   | { kind: 'cancelled'; reason: CancelReason; abandoned: boolean }
-
-/** Why an attempt was told to end. */
-type Interruption = 'timeout' | 'stop' | 'lost' | CancelReason
-
-const GRACE_MS = {
-  timeout: AFTER_TIMEOUT_MS,
-  stop: AFTER_STOP_MS,
-  lost: AFTER_TIMEOUT_MS,
-  cancelled: AFTER_CANCEL_MS,
-  superseded: AFTER_CANCEL_MS,
-} satisfies Record<Interruption, number>
-
-const WORDS = {
-  timeout: 'the attempt took too long',
-  stop: 'the worker stops',
-  lost: 'the run went to another worker',
-  cancelled: 'the run was cancelled',
-  superseded: 'a later run of the schedule takes its place',
-} satisfies Record<Interruption, string>
 
 /** What an attempt needs to know of its run. */
 export type AttemptRun = Pick<StartedRun, 'id' | 'attempt' | 'message' | 'progress' | 'log'>
@@ -124,7 +102,8 @@ export class Attempt<Run extends AttemptRun = StartedRun> implements JobContext 
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController()
-      if (this.#interruption) this.#controller.abort(this.#reason())
+      if (this.#interruption)
+        this.#controller.abort(abortReason(this.#interruption, this.timeoutMs))
     }
     return this.#controller.signal
   }
@@ -185,7 +164,7 @@ export class Attempt<Run extends AttemptRun = StartedRun> implements JobContext 
     }
     this.#interruption = why
     this.nextCheckMs = nowMs + GRACE_MS[why]
-    this.#controller?.abort(this.#reason())
+    this.#controller?.abort(abortReason(why, this.timeoutMs))
   }
 
   /** The handler can't begin yet: until `startClock` no time counts against its timeout. */
@@ -257,11 +236,6 @@ export class Attempt<Run extends AttemptRun = StartedRun> implements JobContext 
   #handlerHasEnded(): void {
     this.#handlerEnded = true
     this.#onHandlerEnd?.()
-  }
-
-  #reason(): Error {
-    if (this.#interruption === 'timeout') return new TimeoutError(this.timeoutMs)
-    return new DOMException(WORDS[this.#interruption ?? 'stop'], 'AbortError')
   }
 
   #end(end: AttemptEnd): void {
