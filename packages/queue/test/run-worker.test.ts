@@ -206,6 +206,11 @@ test('a worker that dies is followed by another after the lock, and the run is d
     [2, true],
     [1, false],
   ])
+  // What was lost uses up none of its attempts.
+  expect(bench.calls).toMatchObject([
+    { attempt: 1, failures: 0, lostAttempts: [] },
+    { attempt: 2, failures: 0, lostAttempts: [1] },
+  ])
 })
 
 test('a drained run goes to the front and the next worker does it at once', async () => {

@@ -9,6 +9,15 @@ import { openBench } from './worker-bench.ts'
 
 const CONTEXT_JOBS = fileURLToPath(new URL('fixtures/context-jobs.mjs', import.meta.url))
 const env = { JADWAL_JOBS: CONTEXT_JOBS }
+/** A job that only others know the code of. */
+const DISTANT: JobDescription = {
+  name: 'distant',
+  queue: 'elsewhere',
+  attempts: 2,
+  backoff: { type: 'fixed', delayMs: 50, jitter: 0 },
+  timeoutMs: 60_000,
+  payloadSchema: { type: 'object', required: ['to'], properties: { to: { type: 'string' } } },
+}
 type Fact = Record<string, unknown>
 
 let server: TestRedis
@@ -97,15 +106,7 @@ test('a handler enqueues children, and another attempt of it enqueues the same o
 test('a child by name alone goes by what workers have published of it', async () => {
   await using bench = openBench(server.url)
   await bench.work(env)
-  const published: JobDescription = {
-    name: 'distant',
-    queue: 'elsewhere',
-    attempts: 2,
-    backoff: { type: 'fixed', delayMs: 50, jitter: 0 },
-    timeoutMs: 60_000,
-    payloadSchema: { type: 'object', required: ['to'], properties: { to: { type: 'string' } } },
-  }
-  await publishCatalogue(bench.redis, bench.prefix, [published])
+  await publishCatalogue(bench.redis, bench.prefix, [DISTANT])
   const right = await bench.add('wrong-child', { name: 'distant', child: { to: 'ops' } })
   const wrong = await bench.add('wrong-child', { name: 'distant', child: { to: 7 } })
   const own = await bench.add('wrong-child', { name: 'child', child: { n: 'one' } })
@@ -118,6 +119,23 @@ test('a child by name alone goes by what workers have published of it', async ()
   )
   expect(await said(own)).toMatch(/InvalidRunError.*payload of child: n/)
   expect(await said(nobody)).toMatch(/nobody-has-it.*no worker has published it/)
+})
+
+test('a child whose payload is larger than the worker allows is refused, and says by how much', async () => {
+  await using bench = openBench(server.url)
+  await bench.work({ ...env, JADWAL_MAX_PAYLOAD_BYTES: '2048' })
+  await publishCatalogue(bench.redis, bench.prefix, [DISTANT])
+  const withText = (length: number) =>
+    bench.add('wrong-child', { name: 'distant', child: { to: 'x'.repeat(length) } })
+  // {"to":""} are nine bytes.
+  const fits = await withText(2_039)
+  const tooLarge = await withText(2_040)
+  const { result } = await bench.reached(fits, 'succeeded')
+  expect(await bench.redis.exists(keys.bullKey(bench.prefix, 'elsewhere', String(result)))).toBe(1)
+  expect(await bench.reached(tooLarge, 'dead')).toMatchObject({
+    error: { name: 'PayloadTooLargeError', message: expect.stringContaining('2048') },
+  })
+  expect(await bench.redis.llen(keys.bullKey(bench.prefix, 'elsewhere', 'wait'))).toBe(1)
 })
 
 test('progress and result that are too large are replaced by a note, and the run has succeeded', async () => {

@@ -167,8 +167,12 @@ test('a worker that was frozen past its locks does no harm when it goes on', asy
   const id = await bench.add('slow', { ms: 4_000 })
   await bench.reached(id, 'running')
   frozen.pause()
-  await bench.work({ JADWAL_LOCK_MS: '1000' })
+  const rescuer = await bench.work({ JADWAL_LOCK_MS: '1000' })
   expect(await bench.reached(id, 'succeeded')).toMatchObject({ attempt: 2 })
+  await eventually(async () => {
+    const metrics = await (await fetch(`http://127.0.0.1:${rescuer.port}/metrics`)).text()
+    expect(metrics).toMatch(/^jadwal_rescued_runs_total 1$/m)
+  })
   frozen.resume()
   await frozen.waitForLog('its outcome does not count')
   const facts = await bench.facts(id)

@@ -1,6 +1,8 @@
+import { hostname } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { publishCatalogue, readWorkers } from '@jadwal/queue'
 import { type JobDescription, systemClock } from '@jadwal/domain'
+import { VERSION } from '@jadwal/runtime'
 import { eventually, startTestRedis, type TestRedis } from '@jadwal/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openBench } from './worker-bench.ts'
@@ -179,6 +181,36 @@ test('a result that is no JSON does not fail the run', async () => {
   const id = await bench.add('circular')
   expect(await bench.reached(id, 'succeeded')).toHaveProperty('result.unserialisable')
 })
+
+test('a worker tells what it is and has in hand, and that it drains', async () => {
+  await using bench = openBench(server.url)
+  const worker = bench.spawn({ JADWAL_QUEUES: 'tests:3', JADWAL_GRACE_MS: '60000' })
+  await worker.ready
+  const id = await bench.add('slow', { ms: 60_000 })
+  const { started_at: startedAt } = await bench.reached(id, 'running')
+  const told = async (about: object) =>
+    await eventually(
+      async () => {
+        const nowMs = systemClock.now().getTime()
+        const workers = await readWorkers(bench.redis, bench.prefix, nowMs)
+        expect(workers).toMatchObject([about])
+      },
+      { timeoutMs: 30_000 },
+    )
+  const inHand = {
+    host: hostname(),
+    pid: worker.pid,
+    version: VERSION,
+    queues: [{ name: 'tests', concurrency: 3 }],
+    running: [{ id, job: 'slow', attempt: 1, startedAt }],
+    runningCount: 1,
+  }
+  const memoryBytes = expect.toSatisfy((bytes: number) => bytes > 2 ** 20)
+  await told({ ...inHand, memoryBytes, state: 'running' })
+  worker.child.kill('SIGTERM')
+  await told({ ...inHand, state: 'draining' })
+  expect(await worker.stop()).toBe(0)
+}, 90_000)
 
 test('a worker is on the list while it lives, and serves health and metrics', async () => {
   await using bench = openBench(server.url)
