@@ -14,6 +14,8 @@ const PORTS = { api: '3000', scheduler: '9101', worker: '9102', recorder: '9103'
 const STEPS = ['secrets', 'migrate']
 /** What a service takes beyond its grace before it ends itself. */
 const CLOSING_MS = 10_000
+/** Not in the compose file: jobs of one's own are an override, and without tokens only a loopback address is served. */
+const OF_OVERRIDES = new Set(['JADWAL_JOBS', 'JADWAL_AUTH'])
 
 const { services, volumes } = readComposeFile()
 
@@ -130,6 +132,16 @@ describe('the compose file', () => {
     )
   })
 
+  test.each(documentedVariables())(
+    'gives $name to $reader, with the default that docs/deploy.md tells',
+    ({ name, reader, preset }) => {
+      const { environment } = service(reader)
+      const given = environment[name] ?? environment[`${name}_FILE`]
+      // Some rows tell theirs in words.
+      expect(given).toMatch(/^\d+$/.test(preset) ? new RegExp(`^${preset}$`) : '')
+    },
+  )
+
   test('fires a schedule file that is valid', () => {
     const file = readScheduleFile(parse(readProjectFile('infra/docker/schedules.yaml')))
     expect(file).toMatchObject({ ok: true })
@@ -166,6 +178,24 @@ describe('Prometheus', () => {
     expect(service('prometheus').volumes).toContain('metrics-secrets:/run/jadwal/metrics:ro')
   })
 })
+
+/** Each row of the table of variables in docs/deploy.md, once for each service that reads the variable. */
+function documentedVariables(): { name: string; reader: string; preset: string }[] {
+  const rows = readProjectFile('docs/deploy.md').matchAll(
+    /^\| (`[A-Z].*?) \| (.*?) \| (.*?) \| .*\|$/gm,
+  )
+  const found: { name: string; reader: string; preset: string }[] = []
+  let last: string[] = []
+  for (const [, names = '', preset = '', readBy = ''] of rows) {
+    if (readBy === 'all') last = Object.keys(PORTS)
+    else if (readBy !== 'the same') last = readBy.split(', ')
+    for (const [, name = ''] of names.matchAll(/`(\w+)`/g))
+      if (!OF_OVERRIDES.has(name))
+        found.push(...last.map((reader) => ({ name, reader, preset: preset.replaceAll('`', '') })))
+  }
+  if (found.length === 0) throw new Error('docs/deploy.md has no table of variables')
+  return found
+}
 
 function composeCommand(): string[] | undefined {
   return [['docker-compose'], ['docker', 'compose']].find(([command = '', ...args]) => {
