@@ -107,6 +107,21 @@ test('a run is due within 5 years, or nothing is sent', async () => {
   expect(await jadwal.delayed()).toBe(1)
 })
 
+test('a run waits until its instant, whatever delay stands beside it', async () => {
+  await using jadwal = await setup()
+  const runAt = new Date(Date.now() + 3 * 86_400_000)
+  const id = await jadwal.client.enqueue(sendEmail, payload, { runAt, delayMs: 60_000 })
+  const { delay, timestamp } = await jadwal.message(id)
+  expect(Number(timestamp) + Number(delay)).toBe(runAt.getTime())
+  const past = await jadwal.client.enqueue(sendEmail, payload, {
+    runAt: new Date(0),
+    delayMs: 60_000,
+  })
+  expect(await jadwal.message(past)).toMatchObject({ delay: '0' })
+  expect(await jadwal.delayed()).toBe(1)
+  expect(await jadwal.waiting()).toBe(1)
+})
+
 test('without Redis a call fails within seconds instead of waiting', async () => {
   await using jadwal = await setup()
   await jadwal.server.kill()
