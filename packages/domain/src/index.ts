@@ -57,6 +57,8 @@ export { type NextTick, nextTicks } from './next-ticks.ts'
 export { ownReason } from './own-reason.ts'
 export { isPausedAt, type Pause } from './pause.ts'
 export { type PlainCron, plainCron } from './plain-cron.ts'
+export { PayloadPath, REDACTED, redactPayload, valuesAt } from './payload-path.ts'
+export { Retention } from './retention.ts'
 export {
   Backoff,
   DEFAULT_ATTEMPTS,
@@ -65,6 +67,7 @@ export {
   DEFAULT_TIMEOUT_MS,
   retryDelayMs,
 } from './retry-policy.ts'
+export { isAtLeast, Role } from './role.ts'
 export { AttemptState, isEnded, revision, RunError, RunReason, RunState } from './run.ts'
 export {
   readCalendar,

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { Fuse } from './fuse.ts'
 import { JobName, QueueName } from './names.ts'
+import { PayloadPath } from './payload-path.ts'
+import { Retention } from './retention.ts'
 import { Backoff } from './retry-policy.ts'
 
 /** What becomes of a run whose worker died: made again, or a dead letter at once. */
@@ -29,6 +31,13 @@ export const JobDescription = z.object({
   /** How many of its runs with one key may run at once. The key itself is made by the job's code. */
   concurrency: z.object({ limit: z.int().min(1).max(10_000) }).optional(),
   fuse: Fuse.optional(),
+  /** What of the payload `q` finds. */
+  searchable: z.array(PayloadPath).max(20).optional(),
+  /** What of the payload is never shown, logged or recorded. */
+  redact: z.array(PayloadPath).max(100).optional(),
+  /** Payloads and results are encrypted wherever they lie. */
+  encrypt: z.boolean().optional(),
+  retention: Retention.optional(),
   /** JSON Schema (draft 2020-12) of the payload. */
   payloadSchema: z.record(z.string(), z.unknown()),
 })

@@ -10,7 +10,9 @@ import {
   JobDescription,
   JobName,
   OnLost,
+  type PayloadPath,
   QueueName,
+  type Retention,
 } from '@jadwal/domain'
 import { z } from 'zod'
 import { describeIssues } from './issues.ts'
@@ -38,6 +40,14 @@ export interface JobDefinition<P extends z.ZodType> {
   concurrency?: KeyLimit<z.output<P>>
   /** Keeps runs from starting while most of them fail; what is left out comes from the default. */
   fuse?: Partial<Fuse>
+  /** Paths in the payload, such as `customer.id`, whose values the search of the history finds. */
+  searchable?: readonly PayloadPath[]
+  /** Paths in the payload whose values only the handler sees: not the history, logs, console or Bull Board. */
+  redact?: readonly PayloadPath[]
+  /** Encrypts payloads and results wherever they lie; needs `JADWAL_ENCRYPTION_KEYS`. */
+  encrypt?: boolean
+  /** How long the history of its runs is kept; as of all others when left out. */
+  retention?: Retention
   handler(payload: z.output<P>, ctx: JobContext): unknown
 }
 
@@ -71,6 +81,10 @@ const fields = {
     })
     .optional(),
   fuse: Fuse.optional(),
+  searchable: JobDescription.shape.searchable,
+  redact: JobDescription.shape.redact,
+  encrypt: JobDescription.shape.encrypt,
+  retention: JobDescription.shape.retention,
   handler: z.custom((value) => typeof value === 'function', 'must be a function'),
 }
 

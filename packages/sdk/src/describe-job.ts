@@ -16,6 +16,10 @@ export function describeJob(job: AnyJob): JobDescription {
     ...(job.memoryMb === undefined ? {} : { memoryMb: job.memoryMb }),
     ...(job.concurrency === undefined ? {} : { concurrency: { limit: job.concurrency.limit } }),
     ...(job.fuse === undefined ? {} : { fuse: job.fuse }),
+    ...(job.searchable === undefined ? {} : { searchable: [...job.searchable] }),
+    ...(job.redact === undefined ? {} : { redact: [...job.redact] }),
+    ...(job.encrypt === undefined ? {} : { encrypt: job.encrypt }),
+    ...(job.retention === undefined ? {} : { retention: job.retention }),
     payloadSchema: { ...z.toJSONSchema(job.payload, { io: 'input', unrepresentable: 'any' }) },
   }
 }

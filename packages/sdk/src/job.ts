@@ -1,4 +1,4 @@
-import type { Backoff, Fuse, Isolation, OnLost } from '@jadwal/domain'
+import type { Backoff, Fuse, Isolation, OnLost, PayloadPath, Retention } from '@jadwal/domain'
 import type { z } from 'zod'
 import type { JobContext } from './job-context.ts'
 
@@ -24,6 +24,10 @@ export interface Job<P extends z.ZodType = z.ZodType> {
   readonly memoryMb?: number
   readonly concurrency?: KeyLimit<z.output<P>>
   readonly fuse?: Fuse
+  readonly searchable?: readonly PayloadPath[]
+  readonly redact?: readonly PayloadPath[]
+  readonly encrypt?: boolean
+  readonly retention?: Retention
   /** One attempt. What it returns (JSON) is the run's result; what it throws fails the attempt. */
   handler(payload: z.output<P>, ctx: JobContext): unknown
 }

@@ -1,28 +1,17 @@
 import { healthz, readyz } from '@jadwal/runtime'
 import compression from 'compression'
-import express, { type Express, type RequestHandler, Router } from 'express'
+import express, { type Express, type RequestHandler } from 'express'
 import type { Admission, ApiDeps } from './api-deps.ts'
+import { apiEndpoints } from './api-endpoints.ts'
 import { authenticate } from './authenticate.ts'
-import { addBackfillRoutes } from './backfill-routes.ts'
 import { BOARD_PATH } from './bull-board.ts'
-import { addCronPreviewRoute } from './cron-preview-route.ts'
-import { addDeadLetterRoutes } from './dead-letter-routes.ts'
-import { endpoint } from './endpoint.ts'
+import { requireRole } from './caller.ts'
 import { errorHandler } from './error-handler.ts'
-import { addLeaderRoutes } from './leader-routes.ts'
 import { limitFailures } from './limit-failures.ts'
-import { addLoadRoutes } from './load-routes.ts'
 import { loginRoutes } from './login.ts'
-import { pageHandler } from './page.ts'
+import { pageEndpoints } from './page-endpoints.ts'
 import { Problem } from './problem.ts'
-import { addReadRoutes } from './read-routes.ts'
-import { addRedriveRoutes } from './redrive-routes.ts'
 import { requestLog } from './request-log.ts'
-import { addRetryRoute } from './retry-route.ts'
-import { addRunsRoutes } from './runs-routes.ts'
-import { addScheduleChangesRoutes } from './schedule-changes-routes.ts'
-import { addScheduleActsRoutes } from './schedule-acts-routes.ts'
-import { addScheduleTicksRoutes } from './schedule-ticks-routes.ts'
 import { securityHeaders } from './security-headers.ts'
 
 /** Everything that the api serves. What is above `authenticate` is open, what is below is not. */
@@ -37,28 +26,10 @@ export function createApp(deps: ApiDeps, admission: Admission): Express {
   app.use(noStore, loginRoutes(admission, deps.clock, limit))
   app.use(authenticate(admission, deps.clock, limit))
 
-  endpoint(app, '/', { get: pageHandler(deps, admission.adminToken !== undefined) })
-  endpoint(app, '/metrics', {
-    get: async (_req, res) => {
-      const { text, contentType } = await deps.metrics()
-      res.set('Content-Type', contentType).send(text)
-    },
-  })
-  app.use(BOARD_PATH, deps.board)
-  const api = Router()
-  addRunsRoutes(api, deps)
-  addRetryRoute(api, deps)
-  addDeadLetterRoutes(api, deps)
-  addRedriveRoutes(api, deps)
-  addReadRoutes(api, deps)
-  addBackfillRoutes(api, deps)
-  addLeaderRoutes(api, deps)
-  addScheduleActsRoutes(api, deps)
-  addLoadRoutes(api, deps)
-  addScheduleTicksRoutes(api, deps)
-  addCronPreviewRoute(api, deps)
-  addScheduleChangesRoutes(api, deps)
-  app.use('/api/v1', api)
+  const pages = pageEndpoints(deps, admission)
+  app.use(pages.router)
+  app.use(BOARD_PATH, requireRole('viewer'), deps.board)
+  app.use('/api/v1', apiEndpoints(deps).router)
 
   app.use((req) => {
     throw new Problem('not-found', { detail: `There is nothing at ${req.path}.` })

@@ -2,10 +2,14 @@ import type { Clock } from '@jadwal/domain'
 import { bearerToken, sameSecret } from '@jadwal/runtime'
 import type { Request, RequestHandler, Response } from 'express'
 import type { Admission } from './api-deps.ts'
+import { noteCaller } from './caller.ts'
 import { isLoopback } from './config.ts'
 import { sendLogin } from './login.ts'
 import { Problem } from './problem.ts'
 import { isSession, readCookie, SESSION_COOKIE } from './session.ts'
+
+/** What who has `JADWAL_ADMIN_TOKEN` is called. */
+const ADMIN = 'admin'
 
 /**
  * Lets in whoever brings the token: in the Authorization header, or, for what only reads, in the
@@ -21,11 +25,20 @@ export function authenticate(
   const { adminToken } = admission
   if (adminToken === undefined) return refuseForeignNames
   return (req, res, next) => {
-    if (isMetrics(req) && hasToken(req, admission.metricsToken)) return next()
-    if (hasToken(req, adminToken)) return next()
+    if (isMetrics(req) && hasToken(req, admission.metricsToken)) {
+      noteCaller(res, { name: 'metrics', role: 'viewer', by: 'token' })
+      return next()
+    }
+    if (hasToken(req, adminToken)) {
+      noteCaller(res, { name: ADMIN, role: 'admin', by: 'bootstrap' })
+      return next()
+    }
     const isReading = req.method === 'GET' || req.method === 'HEAD'
     const cookie = readCookie(req.headers.cookie, SESSION_COOKIE)
-    if (isReading && isSession(cookie, adminToken, clock.now().getTime())) return next()
+    if (isReading && isSession(cookie, adminToken, clock.now().getTime())) {
+      noteCaller(res, { name: ADMIN, role: 'admin', by: 'session' })
+      return next()
+    }
     if (!req.headers.authorization) return refuse(req, res)
     return limit(req, res, (error?: unknown) => {
       if (error === undefined) refuse(req, res)
@@ -65,13 +78,14 @@ function isPage(req: Request): boolean {
  * to 127.0.0.1 would be let in by the address, so the name is looked at; and one that makes a browser
  * act names itself as the origin.
  */
-const refuseForeignNames: RequestHandler = (req, _res, next) => {
+const refuseForeignNames: RequestHandler = (req, res, next) => {
   const { host = '', origin } = req.headers
   if (!isLoopback(host.replace(/:\d+$/, ''))) {
     throw new Problem('forbidden', {
       detail: 'JADWAL_AUTH=off answers only to localhost, 127.0.0.1 and [::1].',
     })
   }
+  noteCaller(res, { name: 'local', role: 'admin', by: 'nothing' })
   const isReading = req.method === 'GET' || req.method === 'HEAD'
   if (isReading || origin === undefined || origin.replace(/^https?:\/\//, '') === host)
     return next()

@@ -17,13 +17,13 @@ import {
   ScheduleName,
   ScheduleSpec,
 } from '@jadwal/domain'
-import type { RequestHandler, Router } from 'express'
+import type { RequestHandler } from 'express'
 import { z } from 'zod'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory } from './ask.ts'
 import { BackfillQuery, BackfillRequest, MOST_KEPT_FROM, MOST_TICKS } from './backfill-request.ts'
 import { backfillView } from './backfill-view.ts'
-import { endpoint } from './endpoint.ts'
+import type { Endpoints } from './endpoints.ts'
 import { JobCheck } from './job-check.ts'
 import { jsonBody } from './json-body.ts'
 import { fieldProblem, Problem } from './problem.ts'
@@ -36,14 +36,14 @@ const COUNTED_AT_ONCE = 2_000
 const DEFAULT_CONCURRENCY = 10
 
 /** `/backfills`: runs for ticks of the past. The leader makes them; here they are asked for and watched. */
-export function addBackfillRoutes(router: Router, deps: ApiDeps): void {
-  endpoint(router, '/schedules/:name/backfill', {
-    post: [...jsonBody('16kb'), createHandler(deps)],
+export function addBackfillRoutes(endpoints: Endpoints, deps: ApiDeps): void {
+  endpoints.add('/schedules/:name/backfill', {
+    post: { role: 'operator', handle: [...jsonBody('16kb'), createHandler(deps)] },
   })
-  endpoint(router, '/backfills', { get: listHandler(deps) })
-  endpoint(router, '/backfills/:id', { get: readHandler(deps) })
+  endpoints.add('/backfills', { get: { role: 'viewer', handle: listHandler(deps) } })
+  endpoints.add('/backfills/:id', { get: { role: 'viewer', handle: readHandler(deps) } })
   const change = (act: string, handler: RequestHandler): void =>
-    endpoint(router, `/backfills/:id/${act}`, { post: handler })
+    endpoints.add(`/backfills/:id/${act}`, { post: { role: 'operator', handle: handler } })
   change('pause', changeHandler(deps, { from: ['running'], to: 'paused' }))
   change('resume', changeHandler(deps, { from: ['paused'], to: 'running' }))
   change('cancel', changeHandler(deps, { from: ['running', 'paused'], to: 'cancelled' }))

@@ -6,7 +6,7 @@ import { keys, listQueues } from '@jadwal/queue'
 import { Queue } from 'bullmq'
 import { type RequestHandler, Router } from 'express'
 import type { Redis } from 'ioredis'
-import { methodNotAllowed } from './endpoint.ts'
+import { methodNotAllowed } from './endpoints.ts'
 
 export const BOARD_PATH = '/queues'
 const POLL_SECONDS = 15

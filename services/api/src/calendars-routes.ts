@@ -1,10 +1,11 @@
 import { type CalendarRow, findCalendar, listCalendars } from '@jadwal/db'
 import { CalendarName, readCalendar } from '@jadwal/domain'
-import type { RequestHandler, Router } from 'express'
+import type { RequestHandler } from 'express'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory } from './ask.ts'
-import { AUTHOR, changeSchedules, ofTheFile } from './change-schedules.ts'
-import { endpoint } from './endpoint.ts'
+import { callerOf } from './caller.ts'
+import { changeSchedules, ofTheFile } from './change-schedules.ts'
+import type { Endpoints } from './endpoints.ts'
 import { jsonBody } from './json-body.ts'
 import { Problem } from './problem.ts'
 import { readPageQuery } from './run-query.ts'
@@ -14,12 +15,15 @@ import { LARGEST_SPEC } from './schedules-routes.ts'
 import { parseRequest } from './zod-problem.ts'
 
 /** `/calendars`: named lists of dates and spans that schedules skip or keep to. */
-export function addCalendarsRoutes(router: Router, deps: ApiDeps): void {
-  endpoint(router, '/calendars', { get: listHandler(deps) })
-  endpoint(router, '/calendars/:name', {
-    get: async (req, res) => void res.json(await viewCalendar(deps, req.params['name'])),
-    put: [...jsonBody(LARGEST_SPEC), putHandler(deps)],
-    delete: deleteHandler(deps),
+export function addCalendarsRoutes(endpoints: Endpoints, deps: ApiDeps): void {
+  endpoints.add('/calendars', { get: { role: 'viewer', handle: listHandler(deps) } })
+  endpoints.add('/calendars/:name', {
+    get: {
+      role: 'viewer',
+      handle: async (req, res) => void res.json(await viewCalendar(deps, req.params['name'])),
+    },
+    put: { role: 'operator', handle: [...jsonBody(LARGEST_SPEC), putHandler(deps)] },
+    delete: { role: 'operator', handle: deleteHandler(deps) },
   })
 }
 
@@ -47,7 +51,7 @@ function putHandler(deps: ApiDeps): RequestHandler {
       calendars: [{ name, input: req.body as Record<string, unknown> }],
       prune: false,
       source: 'api',
-      author: AUTHOR,
+      author: callerOf(res).name,
       ...reason,
     })
     if (done.calendars.foreign.length > 0) throw ofTheFile(`calendar "${name}"`)
@@ -66,7 +70,7 @@ function deleteHandler(deps: ApiDeps): RequestHandler {
       remove: { calendars: [name] },
       prune: false,
       source: 'api',
-      author: AUTHOR,
+      author: callerOf(res).name,
       ...reason,
     }).catch((error: unknown) => {
       throw error instanceof Problem && error.kind === 'bad-request' ? inUse(error) : error

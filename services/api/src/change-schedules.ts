@@ -11,9 +11,6 @@ import { askHistory } from './ask.ts'
 import { Problem } from './problem.ts'
 import { scheduleProblem } from './schedule-problems.ts'
 
-/** Who changes what comes through the api, until there are tokens of people. */
-export const AUTHOR = 'api'
-
 type ChangeDeps = Pick<ApiDeps, 'db' | 'redis' | 'prefix' | 'log'>
 
 /** Applies a change and tells the leader. Throws a `Problem`; `base` is left out of its fields' names. */

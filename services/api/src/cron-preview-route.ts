@@ -1,9 +1,9 @@
 import { localTime, nextTick, scheduleCadence, ScheduleSpec } from '@jadwal/domain'
-import type { RequestHandler, Router } from 'express'
+import type { RequestHandler } from 'express'
 import { z } from 'zod'
 import type { ApiDeps } from './api-deps.ts'
 import { describeCadence } from './cron-description.ts'
-import { endpoint } from './endpoint.ts'
+import type { Endpoints } from './endpoints.ts'
 import { jsonBody } from './json-body.ts'
 import { Instant } from './run-query.ts'
 import { parseRequest } from './zod-problem.ts'
@@ -23,8 +23,10 @@ const PreviewRequest = z.strictObject({
 })
 
 /** `POST /cron/preview`: when a cadence ticks, from `from` on, that instant included, and in words. */
-export function addCronPreviewRoute(router: Router, deps: ApiDeps): void {
-  endpoint(router, '/cron/preview', { post: [...jsonBody('16kb'), previewHandler(deps)] })
+export function addCronPreviewRoute(endpoints: Endpoints, deps: ApiDeps): void {
+  endpoints.add('/cron/preview', {
+    post: { role: 'viewer', handle: [...jsonBody('16kb'), previewHandler(deps)] },
+  })
 }
 
 function previewHandler({ clock }: ApiDeps): RequestHandler {

@@ -6,12 +6,12 @@ import {
   runView,
 } from '@jadwal/db'
 import { DAY } from '@jadwal/domain'
-import type { RequestHandler, Router } from 'express'
+import type { RequestHandler } from 'express'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory } from './ask.ts'
-import { AUTHOR } from './change-schedules.ts'
+import { callerOf } from './caller.ts'
 import { readDiscardRequest, readGroupQuery, readLetterQuery } from './dead-letter-request.ts'
-import { endpoint } from './endpoint.ts'
+import type { Endpoints } from './endpoints.ts'
 import { jsonBody } from './json-body.ts'
 import { decodePosition, encodePosition } from './letter-cursor.ts'
 import { discardById } from './settle-by-id.ts'
@@ -22,10 +22,12 @@ const GROUPED_MS = 7 * DAY
 const DISCARDED_AT_ONCE = 1_000
 
 /** `/dead-letters`: search them, see what they died of, and discard them. */
-export function addDeadLetterRoutes(router: Router, deps: ApiDeps): void {
-  endpoint(router, '/dead-letters', { get: listHandler(deps) })
-  endpoint(router, '/dead-letters/groups', { get: groupsHandler(deps) })
-  endpoint(router, '/dead-letters/discard', { post: [...jsonBody('128kb'), discardHandler(deps)] })
+export function addDeadLetterRoutes(endpoints: Endpoints, deps: ApiDeps): void {
+  endpoints.add('/dead-letters', { get: { role: 'viewer', handle: listHandler(deps) } })
+  endpoints.add('/dead-letters/groups', { get: { role: 'viewer', handle: groupsHandler(deps) } })
+  endpoints.add('/dead-letters/discard', {
+    post: { role: 'operator', handle: [...jsonBody('128kb'), discardHandler(deps)] },
+  })
 }
 
 function listHandler({ db }: ApiDeps): RequestHandler {
@@ -58,7 +60,7 @@ function discardHandler(deps: ApiDeps): RequestHandler {
   const { db, deadLetters, clock } = deps
   return async (req, res) => {
     const { which, reason, cursor } = readDiscardRequest(req.body)
-    const decision = { by: AUTHOR, reason }
+    const decision = { by: callerOf(res).name, reason }
     if ('ids' in which) {
       res.json({ items: await discardById(deps, which.ids, decision), nextCursor: null })
       return

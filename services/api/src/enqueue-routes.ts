@@ -1,9 +1,9 @@
 import type { RunState } from '@jadwal/domain'
 import { IdempotencyConflictError } from '@jadwal/queue'
-import type { RequestHandler, Router } from 'express'
+import type { RequestHandler } from 'express'
 import type { ApiDeps } from './api-deps.ts'
 import { checkOwnIds } from './check-own-ids.ts'
-import { endpoint } from './endpoint.ts'
+import type { Endpoints } from './endpoints.ts'
 import { acceptBatch } from './enqueue-batch.ts'
 import { checkTogether, EnqueueRequest, enqueueOptions } from './enqueue-request.ts'
 import { JobCheck } from './job-check.ts'
@@ -14,8 +14,10 @@ import { parseRequest } from './zod-problem.ts'
 const LARGEST_BATCH = 32 * 1024 * 1024
 
 /** `/runs/batch`: enqueue many runs. */
-export function addEnqueueBatchRoute(router: Router, deps: ApiDeps): void {
-  endpoint(router, '/runs/batch', { post: [...jsonBody(LARGEST_BATCH), batchHandler(deps)] })
+export function addEnqueueBatchRoute(endpoints: Endpoints, deps: ApiDeps): void {
+  endpoints.add('/runs/batch', {
+    post: { role: 'operator', handle: [...jsonBody(LARGEST_BATCH), batchHandler(deps)] },
+  })
 }
 
 /** What takes a run. An idempotency key or id that was there already is answered with its run. */

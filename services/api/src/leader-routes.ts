@@ -1,10 +1,10 @@
 import { listTerms } from '@jadwal/db'
 import { askToStepDown, type Leader, readLeader } from '@jadwal/queue'
 import { sleep } from '@jadwal/runtime'
-import type { RequestHandler, Router } from 'express'
+import type { RequestHandler } from 'express'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory, askRedis } from './ask.ts'
-import { endpoint } from './endpoint.ts'
+import type { Endpoints } from './endpoints.ts'
 import { Problem } from './problem.ts'
 import { readPageQuery } from './run-query.ts'
 
@@ -14,10 +14,10 @@ const ASK_EACH_MS = 500
 const LOOK_EACH_MS = 50
 
 /** `/leader`: who leads, who did, and a hand-over. */
-export function addLeaderRoutes(router: Router, deps: ApiDeps): void {
-  endpoint(router, '/leader', { get: leaderHandler(deps) })
-  endpoint(router, '/leader/terms', { get: termsHandler(deps) })
-  endpoint(router, '/leader/step-down', { post: stepDownHandler(deps) })
+export function addLeaderRoutes(endpoints: Endpoints, deps: ApiDeps): void {
+  endpoints.add('/leader', { get: { role: 'viewer', handle: leaderHandler(deps) } })
+  endpoints.add('/leader/terms', { get: { role: 'viewer', handle: termsHandler(deps) } })
+  endpoints.add('/leader/step-down', { post: { role: 'operator', handle: stepDownHandler(deps) } })
 }
 
 function leaderHandler({ redis, prefix }: ApiDeps): RequestHandler {

@@ -1,10 +1,10 @@
 import { readScheduleRevision } from '@jadwal/db'
 import { DAY, Duration, MINUTE, SECOND, TooManyTicksError } from '@jadwal/domain'
-import type { RequestHandler, Router } from 'express'
+import type { RequestHandler } from 'express'
 import { z } from 'zod'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory } from './ask.ts'
-import { endpoint } from './endpoint.ts'
+import type { Endpoints } from './endpoints.ts'
 import { type LoadRequest, makeLoadReport } from './load-report.ts'
 import { loadView } from './load-view.ts'
 import { fieldProblem, Problem } from './problem.ts'
@@ -28,8 +28,8 @@ const LoadQuery = z.strictObject({
 })
 
 /** `GET /schedules/load`: how many ticks the coming day holds, and how they could be spread. */
-export function addLoadRoutes(router: Router, deps: ApiDeps): void {
-  endpoint(router, '/schedules/load', { get: loadHandler(deps) })
+export function addLoadRoutes(endpoints: Endpoints, deps: ApiDeps): void {
+  endpoints.add('/schedules/load', { get: { role: 'viewer', handle: loadHandler(deps) } })
 }
 
 function loadHandler(deps: ApiDeps): RequestHandler {

@@ -1,10 +1,11 @@
 import { listCurrentPauses, pauseSchedules, type PauseSubject, resumeSchedules } from '@jadwal/db'
-import type { RequestHandler, Router } from 'express'
+import type { RequestHandler } from 'express'
 import { z } from 'zod'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory } from './ask.ts'
-import { AUTHOR, makeChange } from './change-schedules.ts'
-import { endpoint } from './endpoint.ts'
+import { callerOf } from './caller.ts'
+import { makeChange } from './change-schedules.ts'
+import type { Endpoints } from './endpoints.ts'
 import { optionalJsonBody } from './json-body.ts'
 import { fieldProblem, Problem } from './problem.ts'
 import { Reason } from './schedule-query.ts'
@@ -24,21 +25,30 @@ const PauseBody = z.strictObject({
 const ResumeBody = z.strictObject({})
 
 /** `…/pause` and `…/resume` of one schedule, and of everything. */
-export function addPausesRoutes(router: Router, deps: ApiDeps): void {
+export function addPausesRoutes(endpoints: Endpoints, deps: ApiDeps): void {
   const body = optionalJsonBody(LARGEST_BODY)
-  endpoint(router, '/schedules/:name/pause', { post: [...body, pauseOneHandler(deps)] })
-  endpoint(router, '/schedules/:name/resume', { post: [...body, resumeOneHandler(deps)] })
-  endpoint(router, '/pause', {
-    get: async (_req, res) => void res.json(await pauseOfEverything(deps)),
-    post: [...body, pauseAllHandler(deps)],
+  endpoints.add('/schedules/:name/pause', {
+    post: { role: 'operator', handle: [...body, pauseOneHandler(deps)] },
   })
-  endpoint(router, '/resume', { post: [...body, resumeAllHandler(deps)] })
+  endpoints.add('/schedules/:name/resume', {
+    post: { role: 'operator', handle: [...body, resumeOneHandler(deps)] },
+  })
+  endpoints.add('/pause', {
+    get: {
+      role: 'viewer',
+      handle: async (_req, res) => void res.json(await pauseOfEverything(deps)),
+    },
+    post: { role: 'operator', handle: [...body, pauseAllHandler(deps)] },
+  })
+  endpoints.add('/resume', {
+    post: { role: 'operator', handle: [...body, resumeAllHandler(deps)] },
+  })
 }
 
 function pauseOneHandler(deps: ApiDeps): RequestHandler {
   return async (req, res) => {
     const { name } = await requireSchedule(deps, req.params['name'])
-    await pause(deps, { schedule: name }, req.body)
+    await pause(deps, { schedule: name }, { author: callerOf(res).name, body: req.body })
     res.json(await viewSchedule(deps, await requireSchedule(deps, name)))
   }
 }
@@ -48,7 +58,7 @@ function resumeOneHandler(deps: ApiDeps): RequestHandler {
     parseRequest(ResumeBody, req.body ?? {}, 'body')
     const { name, spec } = await requireSchedule(deps, req.params['name'])
     const outcome = await makeChange(deps, () =>
-      resumeSchedules(deps.db, { schedule: name }, AUTHOR),
+      resumeSchedules(deps.db, { schedule: name }, callerOf(res).name),
     )
     if (outcome === 'not-found') throw noSchedule(name)
     // What its author wrote can't be undone here, and it must not look as if it were.
@@ -59,7 +69,7 @@ function resumeOneHandler(deps: ApiDeps): RequestHandler {
 
 function pauseAllHandler(deps: ApiDeps): RequestHandler {
   return async (req, res) => {
-    await pause(deps, 'everything', req.body)
+    await pause(deps, 'everything', { author: callerOf(res).name, body: req.body })
     res.json(await pauseOfEverything(deps))
   }
 }
@@ -67,17 +77,21 @@ function pauseAllHandler(deps: ApiDeps): RequestHandler {
 function resumeAllHandler(deps: ApiDeps): RequestHandler {
   return async (req, res) => {
     parseRequest(ResumeBody, req.body ?? {}, 'body')
-    await makeChange(deps, () => resumeSchedules(deps.db, 'everything', AUTHOR))
+    await makeChange(deps, () => resumeSchedules(deps.db, 'everything', callerOf(res).name))
     res.json(await pauseOfEverything(deps))
   }
 }
 
-async function pause(deps: ApiDeps, subject: PauseSubject, body: unknown): Promise<void> {
+async function pause(
+  deps: ApiDeps,
+  subject: PauseSubject,
+  { author, body }: { author: string; body: unknown },
+): Promise<void> {
   const { reason = null, until = null } = parseRequest(PauseBody, body ?? {}, 'body')
   if (until !== null && until.getTime() <= deps.clock.now().getTime())
     throw fieldProblem('bad-request', 'until', 'must be in the future')
   const outcome = await makeChange(deps, () =>
-    pauseSchedules(deps.db, subject, { author: AUTHOR, reason, until }),
+    pauseSchedules(deps.db, subject, { author, reason, until }),
   )
   if (outcome === 'not-found' && subject !== 'everything') throw noSchedule(subject.schedule)
 }

@@ -1,26 +1,34 @@
-import type { Router } from 'express'
 import type { ApiDeps } from './api-deps.ts'
 import { askRedis } from './ask.ts'
-import { endpoint } from './endpoint.ts'
+import type { Endpoints } from './endpoints.ts'
 import { readJobs } from './read-jobs.ts'
 
 /** What there is to see beside runs: jobs, queues and workers. */
-export function addReadRoutes(router: Router, deps: ApiDeps): void {
+export function addReadRoutes(endpoints: Endpoints, deps: ApiDeps): void {
   const { redis, prefix, snapshots } = deps
 
-  endpoint(router, '/jobs', {
-    get: async (_req, res) => {
-      res.json(wholeList(await askRedis(() => readJobs(redis, prefix))))
+  endpoints.add('/jobs', {
+    get: {
+      role: 'viewer',
+      handle: async (_req, res) => {
+        res.json(wholeList(await askRedis(() => readJobs(redis, prefix))))
+      },
     },
   })
-  endpoint(router, '/queues', {
-    get: async (_req, res) => {
-      res.json(wholeList((await askRedis(() => snapshots.take())).queues))
+  endpoints.add('/queues', {
+    get: {
+      role: 'viewer',
+      handle: async (_req, res) => {
+        res.json(wholeList((await askRedis(() => snapshots.take())).queues))
+      },
     },
   })
-  endpoint(router, '/workers', {
-    get: async (_req, res) => {
-      res.json(wholeList((await askRedis(() => snapshots.take())).workers))
+  endpoints.add('/workers', {
+    get: {
+      role: 'viewer',
+      handle: async (_req, res) => {
+        res.json(wholeList((await askRedis(() => snapshots.take())).workers))
+      },
     },
   })
 }

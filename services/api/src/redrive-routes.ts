@@ -10,13 +10,13 @@ import {
   noteLetters,
   type RedriveRow,
 } from '@jadwal/db'
-import type { RequestHandler, Router } from 'express'
+import type { RequestHandler } from 'express'
 import { z } from 'zod'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory, askHistoryIfThere } from './ask.ts'
-import { AUTHOR } from './change-schedules.ts'
+import { callerOf } from './caller.ts'
 import { readRedriveRequest } from './dead-letter-request.ts'
-import { endpoint } from './endpoint.ts'
+import type { Endpoints } from './endpoints.ts'
 import { jsonBody } from './json-body.ts'
 import { Problem } from './problem.ts'
 import { redriveView } from './redrive-view.ts'
@@ -27,12 +27,14 @@ import { redriveById } from './settle-by-id.ts'
 const MOST_COUNTED = 100_000
 
 /** `/dead-letters/redrive` and `/redrives`: a few letters at once, many by the leader. */
-export function addRedriveRoutes(router: Router, deps: ApiDeps): void {
-  endpoint(router, '/dead-letters/redrive', { post: [...jsonBody('128kb'), redriveHandler(deps)] })
-  endpoint(router, '/redrives', { get: listHandler(deps) })
-  endpoint(router, '/redrives/:id', { get: readHandler(deps) })
+export function addRedriveRoutes(endpoints: Endpoints, deps: ApiDeps): void {
+  endpoints.add('/dead-letters/redrive', {
+    post: { role: 'operator', handle: [...jsonBody('128kb'), redriveHandler(deps)] },
+  })
+  endpoints.add('/redrives', { get: { role: 'viewer', handle: listHandler(deps) } })
+  endpoints.add('/redrives/:id', { get: { role: 'viewer', handle: readHandler(deps) } })
   const change = (act: string, handler: RequestHandler): void =>
-    endpoint(router, `/redrives/:id/${act}`, { post: handler })
+    endpoints.add(`/redrives/:id/${act}`, { post: { role: 'operator', handle: handler } })
   change('pause', changeHandler(deps, { from: ['running'], to: 'paused' }))
   change('resume', changeHandler(deps, { from: ['paused'], to: 'running' }))
   change('cancel', changeHandler(deps, { from: ['running', 'paused'], to: 'cancelled' }))
@@ -43,7 +45,7 @@ function redriveHandler(deps: ApiDeps): RequestHandler {
   return async (req, res) => {
     const { which, rate, canary } = readRedriveRequest(req.body)
     if ('ids' in which && rate === undefined && !canary) {
-      res.json({ items: await redriveById(deps, which.ids, AUTHOR), nextCursor: null })
+      res.json({ items: await redriveById(deps, which.ids, callerOf(res).name), nextCursor: null })
       return
     }
     const now = clock.now()
@@ -59,7 +61,7 @@ function redriveHandler(deps: ApiDeps): RequestHandler {
         rate: rate ?? null,
         canary,
         letters: null,
-        author: AUTHOR,
+        author: callerOf(res).name,
         created_at: now,
       }),
     )

@@ -1,16 +1,16 @@
 import { retryNow } from '@jadwal/queue'
-import type { RequestHandler, Router } from 'express'
+import type { RequestHandler } from 'express'
 import type { ApiDeps } from './api-deps.ts'
 import { askRedis } from './ask.ts'
-import { AUTHOR } from './change-schedules.ts'
-import { endpoint } from './endpoint.ts'
+import { callerOf } from './caller.ts'
+import type { Endpoints } from './endpoints.ts'
 import { Problem } from './problem.ts'
 import { requireRun } from './require-run.ts'
 import { redriveById, type Settling } from './settle-by-id.ts'
 
 /** `/runs/{id}/retry`: a run that waits for its next attempt is made now, a dead one anew. */
-export function addRetryRoute(router: Router, deps: ApiDeps): void {
-  endpoint(router, '/runs/:id/retry', { post: retryHandler(deps) })
+export function addRetryRoute(endpoints: Endpoints, deps: ApiDeps): void {
+  endpoints.add('/runs/:id/retry', { post: { role: 'operator', handle: retryHandler(deps) } })
 }
 
 function retryHandler(deps: ApiDeps): RequestHandler {
@@ -18,7 +18,7 @@ function retryHandler(deps: ApiDeps): RequestHandler {
   return async (req, res) => {
     const { id, queue, state } = await requireRun(deps, req.params['id'])
     if (state === 'dead') {
-      const [settling] = await redriveById(deps, [id], AUTHOR)
+      const [settling] = await redriveById(deps, [id], callerOf(res).name)
       const redrivenAs = newRun(settling)
       const answer = { id: redrivenAs, state: 'queued', redriveOf: id }
       res.status(202).location(`/api/v1/runs/${redrivenAs}`).json(answer)

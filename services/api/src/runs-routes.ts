@@ -1,24 +1,24 @@
 import { listRuns, runView } from '@jadwal/db'
 import { isEnded } from '@jadwal/domain'
 import { cancelRun } from '@jadwal/queue'
-import type { RequestHandler, Router } from 'express'
+import type { RequestHandler } from 'express'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory, askRedis } from './ask.ts'
-import { endpoint } from './endpoint.ts'
+import type { Endpoints } from './endpoints.ts'
 import { addEnqueueBatchRoute, enqueueHandlers } from './enqueue-routes.ts'
 import { Problem } from './problem.ts'
 import { requireRun } from './require-run.ts'
 import { readRunQuery } from './run-query.ts'
 
 /** `/runs`: enqueue, search and look at runs. */
-export function addRunsRoutes(router: Router, deps: ApiDeps): void {
-  endpoint(router, '/runs', {
-    get: listHandler(deps),
-    post: enqueueHandlers(deps),
+export function addRunsRoutes(endpoints: Endpoints, deps: ApiDeps): void {
+  endpoints.add('/runs', {
+    get: { role: 'viewer', handle: listHandler(deps) },
+    post: { role: 'operator', handle: enqueueHandlers(deps) },
   })
-  addEnqueueBatchRoute(router, deps)
-  endpoint(router, '/runs/:id', { get: readHandler(deps) })
-  endpoint(router, '/runs/:id/cancel', { post: cancelHandler(deps) })
+  addEnqueueBatchRoute(endpoints, deps)
+  endpoints.add('/runs/:id', { get: { role: 'viewer', handle: readHandler(deps) } })
+  endpoints.add('/runs/:id/cancel', { post: { role: 'operator', handle: cancelHandler(deps) } })
 }
 
 function listHandler({ db }: ApiDeps): RequestHandler {

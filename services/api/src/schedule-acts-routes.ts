@@ -1,10 +1,10 @@
 import { findSchedule } from '@jadwal/db'
 import { OverlapPolicy, ScheduleId, ScheduleName, ScheduleSpec } from '@jadwal/domain'
-import type { RequestHandler, Router } from 'express'
+import type { RequestHandler } from 'express'
 import { z } from 'zod'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory } from './ask.ts'
-import { endpoint } from './endpoint.ts'
+import type { Endpoints } from './endpoints.ts'
 import { Payload } from './enqueue-request.ts'
 import { JobCheck } from './job-check.ts'
 import { bodyLimit, optionalJsonBody } from './json-body.ts'
@@ -19,9 +19,12 @@ const TriggerRequest = z.strictObject({
 })
 
 /** `/schedules/{name}/trigger`: what somebody does with a schedule by hand. */
-export function addScheduleActsRoutes(router: Router, deps: ApiDeps): void {
-  endpoint(router, '/schedules/:name/trigger', {
-    post: [...optionalJsonBody(bodyLimit(deps.maxPayloadBytes)), triggerHandler(deps)],
+export function addScheduleActsRoutes(endpoints: Endpoints, deps: ApiDeps): void {
+  endpoints.add('/schedules/:name/trigger', {
+    post: {
+      role: 'operator',
+      handle: [...optionalJsonBody(bodyLimit(deps.maxPayloadBytes)), triggerHandler(deps)],
+    },
   })
 }
 

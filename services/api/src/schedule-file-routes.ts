@@ -1,10 +1,11 @@
 import { planSchedules, type ScheduleChanges } from '@jadwal/db'
-import type { RequestHandler, Router } from 'express'
+import type { Request, RequestHandler, Response } from 'express'
 import { z } from 'zod'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory } from './ask.ts'
-import { AUTHOR, changeSchedules } from './change-schedules.ts'
-import { endpoint } from './endpoint.ts'
+import { callerOf } from './caller.ts'
+import { changeSchedules } from './change-schedules.ts'
+import type { Endpoints } from './endpoints.ts'
 import { planView } from './plan-view.ts'
 import { readFileBody, scheduleFileBody } from './schedule-file-body.ts'
 import { ScheduleJobs } from './schedule-jobs.ts'
@@ -18,17 +19,21 @@ const FileQuery = z.strictObject({
 })
 
 /** `/schedules/plan` and `/apply`: what a whole schedule file would change, and changing it. */
-export function addScheduleFileRoutes(router: Router, deps: ApiDeps): void {
+export function addScheduleFileRoutes(endpoints: Endpoints, deps: ApiDeps): void {
   const body = scheduleFileBody()
-  endpoint(router, '/schedules/plan', { post: [...body, planHandler(deps)] })
-  endpoint(router, '/schedules/apply', { post: [...body, applyHandler(deps)] })
+  endpoints.add('/schedules/plan', {
+    post: { role: 'viewer', handle: [...body, planHandler(deps)] },
+  })
+  endpoints.add('/schedules/apply', {
+    post: { role: 'operator', handle: [...body, applyHandler(deps)] },
+  })
 }
 
 function planHandler(deps: ApiDeps): RequestHandler {
   const { db, clock } = deps
   const read = changesReader(deps)
   return async (req, res) => {
-    const changes = await read(req.query, req.body)
+    const changes = await read(req, res)
     const plan = await askHistory(() => planSchedules(db, changes))
     if (plan.problems.length > 0) throw scheduleProblem('bad-request', plan.problems)
     res.json(await planView(db, plan, clock.now().getTime()))
@@ -38,23 +43,23 @@ function planHandler(deps: ApiDeps): RequestHandler {
 function applyHandler(deps: ApiDeps): RequestHandler {
   const read = changesReader(deps)
   return async (req, res) => {
-    res.json(await changeSchedules(deps, await read(req.query, req.body)))
+    res.json(await changeSchedules(deps, await read(req, res)))
   }
 }
 
 /** Reads a file and checks all of it. A `prune` in the query goes before that of the file. */
-function changesReader(deps: ApiDeps): (query: unknown, body: unknown) => Promise<ScheduleChanges> {
+function changesReader(deps: ApiDeps): (req: Request, res: Response) => Promise<ScheduleChanges> {
   const jobs = new ScheduleJobs(deps)
-  return async (query, body) => {
-    const { prune, reason } = parseRequest(FileQuery, query, 'query')
-    const file = await readFileBody(body, deps.clock)
+  return async (req, res) => {
+    const { prune, reason } = parseRequest(FileQuery, req.query, 'query')
+    const file = await readFileBody(req.body, deps.clock)
     await jobs.check(file.schedules)
     return {
       schedules: file.schedules,
       calendars: file.calendars,
       prune: prune === undefined ? file.prune : prune === 'true',
       source: 'file',
-      author: AUTHOR,
+      author: callerOf(res).name,
       ...(reason === undefined ? {} : { reason }),
     }
   }

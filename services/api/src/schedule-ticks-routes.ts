@@ -1,9 +1,9 @@
 import { type Db, findScheduleName, listPausesOf, type NamedSchedule } from '@jadwal/db'
 import { localTime, type NextTick, nextTicks, ScheduleName } from '@jadwal/domain'
-import type { RequestHandler, Router } from 'express'
+import type { RequestHandler } from 'express'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory } from './ask.ts'
-import { endpoint } from './endpoint.ts'
+import type { Endpoints } from './endpoints.ts'
 import { readLedgerPage } from './ledger-page.ts'
 import { summarizeLedger } from './ledger-summary.ts'
 import { ledgerView } from './ledger-view.ts'
@@ -15,9 +15,9 @@ import { findVersionInForce } from './version-in-force.ts'
 const MOST_COUNTED = 100_000
 
 /** `/schedules/{name}/ticks` and `/next`: what became of a schedule's ticks, and which ones will come. */
-export function addScheduleTicksRoutes(router: Router, deps: ApiDeps): void {
-  endpoint(router, '/schedules/:name/ticks', { get: ledgerHandler(deps) })
-  endpoint(router, '/schedules/:name/next', { get: nextHandler(deps) })
+export function addScheduleTicksRoutes(endpoints: Endpoints, deps: ApiDeps): void {
+  endpoints.add('/schedules/:name/ticks', { get: { role: 'viewer', handle: ledgerHandler(deps) } })
+  endpoints.add('/schedules/:name/next', { get: { role: 'viewer', handle: nextHandler(deps) } })
 }
 
 function ledgerHandler({ db, clock }: ApiDeps): RequestHandler {

@@ -1,10 +1,11 @@
 import { findSchedule, listSchedules, type ScheduleInForce } from '@jadwal/db'
 import { readSchedule, ScheduleName, type ScheduleSpec } from '@jadwal/domain'
-import type { RequestHandler, Router } from 'express'
+import type { RequestHandler } from 'express'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory } from './ask.ts'
-import { AUTHOR, changeSchedules, ofTheFile } from './change-schedules.ts'
-import { endpoint } from './endpoint.ts'
+import { callerOf } from './caller.ts'
+import { changeSchedules, ofTheFile } from './change-schedules.ts'
+import type { Endpoints } from './endpoints.ts'
 import { jsonBody } from './json-body.ts'
 import { Problem } from './problem.ts'
 import { ScheduleJobs } from './schedule-jobs.ts'
@@ -18,12 +19,12 @@ import { parseRequest } from './zod-problem.ts'
 export const LARGEST_SPEC = '1mb'
 
 /** `/schedules`: what there is, and one of them read, written and deleted. */
-export function addSchedulesRoutes(router: Router, deps: ApiDeps): void {
-  endpoint(router, '/schedules', { get: listHandler(deps) })
-  endpoint(router, '/schedules/:name', {
-    get: readHandler(deps),
-    put: [...jsonBody(LARGEST_SPEC), putHandler(deps)],
-    delete: deleteHandler(deps),
+export function addSchedulesRoutes(endpoints: Endpoints, deps: ApiDeps): void {
+  endpoints.add('/schedules', { get: { role: 'viewer', handle: listHandler(deps) } })
+  endpoints.add('/schedules/:name', {
+    get: { role: 'viewer', handle: readHandler(deps) },
+    put: { role: 'operator', handle: [...jsonBody(LARGEST_SPEC), putHandler(deps)] },
+    delete: { role: 'operator', handle: deleteHandler(deps) },
   })
 }
 
@@ -60,7 +61,7 @@ function putHandler(deps: ApiDeps): RequestHandler {
       schedules: [{ name, input }],
       prune: false,
       source: 'api' as const,
-      author: AUTHOR,
+      author: callerOf(res).name,
       ...reason,
     }
     const done = await changeSchedules(deps, change, `schedules.${name}`)
@@ -89,7 +90,7 @@ function deleteHandler(deps: ApiDeps): RequestHandler {
       remove: { schedules: [name] },
       prune: false,
       source: 'api',
-      author: AUTHOR,
+      author: callerOf(res).name,
       ...reason,
     })
     if (done.foreign.length > 0) throw ofTheFile(`schedule "${name}"`)

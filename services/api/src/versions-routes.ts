@@ -1,11 +1,12 @@
 import { findVersion, listVersions, type RecordedVersion, rollBackSchedule } from '@jadwal/db'
 import { readSchedule, ScheduleName } from '@jadwal/domain'
-import type { RequestHandler, Router } from 'express'
+import type { RequestHandler } from 'express'
 import { z } from 'zod'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory } from './ask.ts'
-import { AUTHOR, makeChange, ofTheFile } from './change-schedules.ts'
-import { endpoint } from './endpoint.ts'
+import { callerOf } from './caller.ts'
+import { makeChange, ofTheFile } from './change-schedules.ts'
+import type { Endpoints } from './endpoints.ts'
 import { jsonBody } from './json-body.ts'
 import { Problem } from './problem.ts'
 import { readPageQuery } from './run-query.ts'
@@ -27,10 +28,10 @@ const RollbackBody = z.strictObject({
 })
 
 /** `…/versions` and `…/rollback` of a schedule. */
-export function addVersionsRoutes(router: Router, deps: ApiDeps): void {
-  endpoint(router, '/schedules/:name/versions', { get: listHandler(deps) })
-  endpoint(router, '/schedules/:name/rollback', {
-    post: [...jsonBody(LARGEST_BODY), rollbackHandler(deps)],
+export function addVersionsRoutes(endpoints: Endpoints, deps: ApiDeps): void {
+  endpoints.add('/schedules/:name/versions', { get: { role: 'viewer', handle: listHandler(deps) } })
+  endpoints.add('/schedules/:name/rollback', {
+    post: { role: 'operator', handle: [...jsonBody(LARGEST_BODY), rollbackHandler(deps)] },
   })
 }
 
@@ -79,7 +80,7 @@ function rollbackHandler(deps: ApiDeps): RequestHandler {
       rollBackSchedule(deps.db, {
         name,
         version,
-        author: AUTHOR,
+        author: callerOf(res).name,
         ...(reason === undefined ? {} : { reason }),
       }),
     )

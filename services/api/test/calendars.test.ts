@@ -7,7 +7,7 @@ test('a calendar is made, read, changed and deleted', async () => {
   await using api = await setupSchedules()
   const made = await api.send('PUT', '/calendars/xmas', XMAS)
   expect(made.status).toBe(201)
-  expect(made.body).toMatchObject({ name: 'xmas', ...XMAS, source: 'api', author: 'api' })
+  expect(made.body).toMatchObject({ name: 'xmas', ...XMAS, source: 'api', author: 'admin' })
   expect((await api.send('PUT', '/calendars/xmas', XMAS)).status).toBe(200)
   expect((await api.send('GET', '/calendars')).body).toMatchObject({
     items: [{ name: 'xmas' }],

@@ -142,7 +142,7 @@ test('letters are discarded with a reason, by id and by what they have in common
   const byId = await post(t.api, 'dead-letters/discard', { ids: [one], reason: 'a test order' })
   expect(byId.body.items).toEqual([{ id: one, discarded: true }])
   expect((await t.api.ask(`/api/v1/runs/${one}`)).body).toMatchObject({
-    discarded: { at: expect.stringMatching(/Z$/), by: 'api', reason: 'a test order' },
+    discarded: { at: expect.stringMatching(/Z$/), by: 'admin', reason: 'a test order' },
   })
   const filter = { job: 'other' }
   const body = { filter, reason: 'gone' }
@@ -186,7 +186,7 @@ test('a redrive of many is made for the leader, and can be seen, paused and canc
     redriven: 0,
     runs: {},
     refused: 0,
-    author: 'api',
+    author: 'admin',
     finishedAt: null,
   })
   expect((await post(t.api, `${path}/pause`)).body.state).toBe('paused')

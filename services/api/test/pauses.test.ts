@@ -10,11 +10,11 @@ test('a paused schedule says since when, until when, why and by whom, and when i
   const paused = await api.send('POST', '/schedules/a/pause', { reason: 'move', until: FUTURE })
   expect(paused.status).toBe(200)
   expect(paused.body).toMatchObject({
-    pause: { since: expect.any(String), until: FUTURE, reason: 'move', author: 'api' },
+    pause: { since: expect.any(String), until: FUTURE, reason: 'move', author: 'admin' },
     nextTick: '2099-01-01T00:00:01.000Z',
   })
   const open = await api.send('POST', '/schedules/a/pause')
-  expect(open.body).toMatchObject({ pause: { author: 'api' }, nextTick: null })
+  expect(open.body).toMatchObject({ pause: { author: 'admin' }, nextTick: null })
   expect(open.body.pause).not.toHaveProperty('until')
   expect((await api.send('GET', '/schedules')).body.items).toMatchObject([{ pause: {} }])
   const resumed = await api.send('POST', '/schedules/a/resume')
@@ -45,7 +45,7 @@ test('everything is paused and resumed at one stroke', async () => {
   await api.send('PUT', '/schedules/a', OFTEN)
   expect((await api.send('GET', '/pause')).body).toEqual({ pause: null })
   const paused = await api.send('POST', '/pause', { reason: 'outage' })
-  expect(paused.body.pause).toMatchObject({ reason: 'outage', author: 'api', everything: true })
+  expect(paused.body.pause).toMatchObject({ reason: 'outage', author: 'admin', everything: true })
   expect((await api.send('GET', '/schedules/a')).body).toMatchObject({
     pause: { everything: true, reason: 'outage' },
     nextTick: null,

@@ -13,7 +13,7 @@ test('PUT creates, changes, and does nothing when nothing differs', async () => 
     ...EMAIL,
     version: 1,
     source: 'api',
-    author: 'api',
+    author: 'admin',
     nextTick: expect.stringMatching(/T06:00:00\.000Z$/),
   })
   const same = await api.send('PUT', '/schedules/nightly', EMAIL)
@@ -43,7 +43,7 @@ test('DELETE takes a schedule away; its versions tell who did and why', async ()
   ] as const)
     expect((await api.send(method, path)).status).toBe(404)
   const { body } = await api.send('GET', '/schedules/a/versions')
-  expect(body.items).toMatchObject([{ version: 1, deleted: { author: 'api', reason: 'old' } }])
+  expect(body.items).toMatchObject([{ version: 1, deleted: { author: 'admin', reason: 'old' } }])
 })
 
 test.each([
@@ -111,7 +111,7 @@ test('a rollback makes a version of what an old one said', async () => {
   expect(body.items).toMatchObject([
     {
       version: 3,
-      author: 'api',
+      author: 'admin',
       until: null,
       reason: 'rolled back to version 1: too often',
       diff: [{ field: 'cron', before: '0 * * * *', after: '0 6 * * *' }],

@@ -83,7 +83,7 @@ schedules:
     calendars: { skip: ['holidays'] },
   })
   const { body } = await api.send('GET', '/schedules/a/versions')
-  expect(body.items).toMatchObject([{ author: 'api', reason: 'yaml' }])
+  expect(body.items).toMatchObject([{ author: 'admin', reason: 'yaml' }])
 })
 
 test('a file is applied whole or not at all, and each problem is told with its place', async () => {

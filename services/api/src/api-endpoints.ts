@@ -1,0 +1,32 @@
+import type { ApiDeps } from './api-deps.ts'
+import { addBackfillRoutes } from './backfill-routes.ts'
+import { addCronPreviewRoute } from './cron-preview-route.ts'
+import { addDeadLetterRoutes } from './dead-letter-routes.ts'
+import { addLeaderRoutes } from './leader-routes.ts'
+import { addLoadRoutes } from './load-routes.ts'
+import { addReadRoutes } from './read-routes.ts'
+import { addRedriveRoutes } from './redrive-routes.ts'
+import { addRetryRoute } from './retry-route.ts'
+import { addRunsRoutes } from './runs-routes.ts'
+import { addScheduleActsRoutes } from './schedule-acts-routes.ts'
+import { addScheduleChangesRoutes } from './schedule-changes-routes.ts'
+import { addScheduleTicksRoutes } from './schedule-ticks-routes.ts'
+import { Endpoints } from './endpoints.ts'
+
+/** Everything below `/api/v1`. Where two paths fit a request, the one that stands first serves it. */
+export function apiEndpoints(deps: ApiDeps): Endpoints {
+  const endpoints = new Endpoints()
+  addRunsRoutes(endpoints, deps)
+  addRetryRoute(endpoints, deps)
+  addDeadLetterRoutes(endpoints, deps)
+  addRedriveRoutes(endpoints, deps)
+  addReadRoutes(endpoints, deps)
+  addBackfillRoutes(endpoints, deps)
+  addLeaderRoutes(endpoints, deps)
+  addScheduleActsRoutes(endpoints, deps)
+  addLoadRoutes(endpoints, deps)
+  addScheduleTicksRoutes(endpoints, deps)
+  addCronPreviewRoute(endpoints, deps)
+  addScheduleChangesRoutes(endpoints, deps)
+  return endpoints
+}

@@ -1,0 +1,21 @@
+import type { Admission, ApiDeps } from './api-deps.ts'
+import { Endpoints } from './endpoints.ts'
+import { pageHandler } from './page.ts'
+
+/** What is served beside the api: the front page and the metrics. */
+export function pageEndpoints(deps: ApiDeps, admission: Admission): Endpoints {
+  const endpoints = new Endpoints()
+  endpoints.add('/', {
+    get: { role: 'viewer', handle: pageHandler(deps, admission.adminToken !== undefined) },
+  })
+  endpoints.add('/metrics', {
+    get: {
+      role: 'viewer',
+      handle: async (_req, res) => {
+        const { text, contentType } = await deps.metrics()
+        res.set('Content-Type', contentType).send(text)
+      },
+    },
+  })
+  return endpoints
+}
