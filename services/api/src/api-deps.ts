@@ -10,6 +10,8 @@ import type { QueueSnapshots } from './queue-snapshots.ts'
 export interface ApiDeps {
   redis: Redis
   prefix: string
+  /** The address that people open, where it is known. */
+  publicUrl: string | undefined
   db: Db
   producer: Producer
   trigger: Trigger

@@ -11,6 +11,7 @@ import { limitFailures } from './limit-failures.ts'
 import { loginRoutes } from './login.ts'
 import { pageEndpoints } from './page-endpoints.ts'
 import { Problem } from './problem.ts'
+import { basePathOf, servePublicPath } from './public-path.ts'
 import { requestLog } from './request-log.ts'
 import { securityHeaders } from './security-headers.ts'
 
@@ -19,6 +20,7 @@ export function createApp(deps: ApiDeps, admission: Admission): Express {
   const app = express()
   app.disable('x-powered-by').disable('etag')
   app.set('trust proxy', 'loopback, linklocal, uniquelocal')
+  app.use(servePublicPath(basePathOf(deps.publicUrl)))
   app.use(requestLog(deps.log), securityHeaders(), compression())
   app.get('/healthz', healthz)
   app.get('/readyz', readyz(deps.ready))

@@ -23,6 +23,8 @@ export interface Board {
 export interface BoardDeps {
   redis: Redis
   prefix: string
+  /** The public path of `/`, without its slash. */
+  base: string
   onError: (error: Error) => void
 }
 
@@ -30,8 +32,8 @@ export interface BoardDeps {
  * Bull Board over every queue, its dead letters, and the leader's alarms, for looking only: what it
  * would do to messages goes round the history.
  */
-export function createBoard({ redis, prefix, onError }: BoardDeps): Board {
-  const server = new ExpressAdapter().setBasePath(BOARD_PATH)
+export function createBoard({ redis, prefix, base, onError }: BoardDeps): Board {
+  const server = new ExpressAdapter().setBasePath(base + BOARD_PATH)
   const board = createBullBoard({
     queues: [],
     serverAdapter: server,

@@ -1,6 +1,7 @@
 import { MAX_PAYLOAD_BYTES, PAYLOAD_LIMITS, redisUrlProblem } from '@jadwal/queue'
 import { commonEnv, ConfigError, integerEnv, parseEnv, portEnv } from '@jadwal/runtime'
 import { z } from 'zod'
+import { publicUrlProblem } from './public-path.ts'
 
 const Env = z.object({
   ...commonEnv,
@@ -24,6 +25,10 @@ const Env = z.object({
       protocol: /^https?$/,
       error: 'must be the address that people open, such as https://jobs.example.com',
     })
+    .superRefine((url, ctx) => {
+      const problem = publicUrlProblem(url)
+      if (problem) ctx.addIssue({ code: 'custom', message: problem })
+    })
     .optional(),
 })
 
@@ -39,6 +44,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     maxPayloadBytes: parsed.JADWAL_MAX_PAYLOAD_BYTES,
     adminToken: admission(parsed),
     metricsToken: parsed.JADWAL_METRICS_TOKEN,
+    publicUrl: parsed.JADWAL_PUBLIC_URL,
     isHttps: parsed.JADWAL_PUBLIC_URL?.startsWith('https:') ?? false,
     logLevel: parsed.JADWAL_LOG_LEVEL,
     graceMs: parsed.JADWAL_GRACE_MS,

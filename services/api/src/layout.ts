@@ -19,8 +19,14 @@ button { background: var(--accent); border-color: var(--accent); color: var(--ba
 footer { margin-top: 2.5rem; font-size: .85rem; }
 `)
 
-/** A whole page. It needs no script and asks no other host for anything. */
-export function layout(body: Html, { refreshSeconds }: { refreshSeconds?: number } = {}): string {
+/**
+ * A whole page. It needs no script and asks no other host for anything. Its links are relative to
+ * `base`, the public path of `/`: `api/v1/runs`, not `/api/v1/runs`.
+ */
+export function layout(
+  body: Html,
+  { base, refreshSeconds }: { base: string; refreshSeconds?: number },
+): string {
   const refresh =
     refreshSeconds === undefined
       ? ''
@@ -29,6 +35,7 @@ export function layout(body: Html, { refreshSeconds }: { refreshSeconds?: number
     <html lang="en">
       <head>
         <meta charset="utf-8" />
+        <base href="${base}" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="robots" content="noindex" />
         <link rel="icon" href="data:," />

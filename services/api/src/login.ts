@@ -11,6 +11,7 @@ import { z } from 'zod'
 import type { Admission } from './api-deps.ts'
 import { html } from './html.ts'
 import { layout } from './layout.ts'
+import { publicPath } from './public-path.ts'
 import { makeSession, SESSION_COOKIE, SESSION_MS } from './session.ts'
 
 const LoginForm = z.object({ token: z.string().catch(''), next: z.string().catch('/') })
@@ -29,13 +30,13 @@ export function loginRoutes(admission: Admission, clock: Clock, limit: RequestHa
       httpOnly: true,
       sameSite: 'strict',
       secure: admission.isHttps || req.secure,
-      path: '/',
+      path: publicPath(res, '/'),
       maxAge: SESSION_MS,
     })
     res.redirect(303, next)
   })
   router.post('/logout', (_req, res) => {
-    res.clearCookie(SESSION_COOKIE, { path: '/' })
+    res.clearCookie(SESSION_COOKIE, { path: publicPath(res, '/') })
     res.redirect(303, '/')
   })
   return router
@@ -47,7 +48,7 @@ export function sendLogin(
   { next, message }: { next: string; message?: string },
 ): void {
   const note = message === undefined ? '' : html`<p class="note" role="alert">${message}</p>`
-  const body = html`<form method="post" action="/login">
+  const body = html`<form method="post" action="login">
     <h1>Jadwal</h1>
     ${note}
     <label for="token">Admin token</label>
@@ -65,7 +66,10 @@ export function sendLogin(
       It is the value of <code>JADWAL_ADMIN_TOKEN</code>; <code>npm start</code> prints it.
     </p>
   </form>`
-  res.status(401).type('html').send(layout(body))
+  res
+    .status(401)
+    .type('html')
+    .send(layout(body, { base: publicPath(res, '/') }))
 }
 
 /** A path of this site. What a browser would take for another host becomes `/`. */

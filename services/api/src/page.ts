@@ -7,7 +7,10 @@ import { BOARD_PATH } from './bull-board.ts'
 import { type Html, html } from './html.ts'
 import { layout } from './layout.ts'
 import { NextSchedules } from './next-schedules.ts'
+import { publicPath } from './public-path.ts'
 
+/** As the other links of this page: below the base of `layout`. */
+const BOARD = BOARD_PATH.slice(1)
 const REFRESH_SECONDS = 10
 const RUNS = 20
 const SCHEDULES = 50
@@ -25,10 +28,10 @@ export function pageHandler(deps: ApiDeps, canSignOut: boolean): RequestHandler 
     ])
     const body = html`<header>
         <h1>Jadwal</h1>
-        <a href="${BOARD_PATH}">Bull Board</a> <a href="/metrics">Metrics</a>
-        <a href="/api/v1/runs">Runs</a> <a href="/api/v1/schedules">Schedules</a>
-        <a href="/api/v1/jobs">Jobs</a> <a href="/api/v1/queues">Queues</a>
-        <a href="/api/v1/workers">Workers</a> <a href="/api/v1/leader/terms">Terms</a>
+        <a href="${BOARD}">Bull Board</a> <a href="metrics">Metrics</a>
+        <a href="api/v1/runs">Runs</a> <a href="api/v1/schedules">Schedules</a>
+        <a href="api/v1/jobs">Jobs</a> <a href="api/v1/queues">Queues</a>
+        <a href="api/v1/workers">Workers</a> <a href="api/v1/leader/terms">Terms</a>
       </header>
       ${snapshot.ok ? '' : html`<p class="note">Redis cannot be reached right now.</p>`}
       ${runs.ok ? '' : html`<p class="note">The history cannot be reached right now. Runs go on.</p>`}
@@ -41,9 +44,11 @@ export function pageHandler(deps: ApiDeps, canSignOut: boolean): RequestHandler 
       <footer>
         As of ${shownInstant(clock.now().toISOString())}; times are UTC; the page renews itself each
         ${REFRESH_SECONDS} s.
-        ${canSignOut ? html`<form style="all:unset" method="post" action="/logout"><button style="all:unset;cursor:pointer;text-decoration:underline">Sign out</button></form>` : ''}
+        ${canSignOut ? html`<form style="all:unset" method="post" action="logout"><button style="all:unset;cursor:pointer;text-decoration:underline">Sign out</button></form>` : ''}
       </footer>`
-    res.type('html').send(layout(body, { refreshSeconds: REFRESH_SECONDS }))
+    res
+      .type('html')
+      .send(layout(body, { base: publicPath(res, '/'), refreshSeconds: REFRESH_SECONDS }))
   }
 }
 
@@ -70,7 +75,7 @@ function queuesTable(queues: readonly QueueCounts[]): Html {
     ({ name, counts, deadLetters, paused, oldestWaitingSeconds, outboxDepth }) =>
       html`<tr>
         <td>
-          <a href="${BOARD_PATH}/queue/${name}">${name}</a
+          <a href="${BOARD}/queue/${name}">${name}</a
           >${paused ? html` <span class="bad">paused</span>` : ''}
         </td>
         <td class="number">${counts.waiting + counts.prioritized}</td>
@@ -80,7 +85,7 @@ function queuesTable(queues: readonly QueueCounts[]): Html {
         <td class="number">${counts.delayed}</td>
         <td class="number">${counts.active}</td>
         <td class="number">
-          ${deadLetters === 0 ? '0' : html`<a class="bad" href="${BOARD_PATH}/queue/${name}.dead">${deadLetters}</a>`}
+          ${deadLetters === 0 ? '0' : html`<a class="bad" href="${BOARD}/queue/${name}.dead">${deadLetters}</a>`}
         </td>
         <td class="number">${outboxDepth}</td>
       </tr>`,
@@ -106,7 +111,7 @@ function schedulesTable({ first, more }: Awaited<ReturnType<NextSchedules['first
       </td>
     </tr>`
   })
-  const rest = html`<p class="soft">and <a href="/api/v1/schedules">${more} more</a></p>`
+  const rest = html`<p class="soft">and <a href="api/v1/schedules">${more} more</a></p>`
   return html`${table('Schedules', ['Schedule', 'Cadence', 'Zone', 'Job', 'Next tick'], rows)}
   ${more === 0 ? '' : rest}`
 }
@@ -116,7 +121,7 @@ function runsTable(runs: readonly RunRow[]): Html {
     (run) =>
       html`<tr>
         <td>
-          <a href="/api/v1/runs/${run.id}"><code>${run.id.slice(-12)}</code></a>
+          <a href="api/v1/runs/${run.id}"><code>${run.id.slice(-12)}</code></a>
         </td>
         <td>${run.job}</td>
         <td>${run.schedule ?? ''}</td>

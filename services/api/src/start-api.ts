@@ -20,6 +20,7 @@ import { createApiMetrics } from './api-metrics.ts'
 import { createApp } from './app.ts'
 import { createBoard } from './bull-board.ts'
 import type { ApiConfig } from './config.ts'
+import { basePathOf } from './public-path.ts'
 import { QueueSnapshots } from './queue-snapshots.ts'
 
 const START_WITHIN_MS = 10_000
@@ -64,7 +65,12 @@ export async function startApi(config: ApiConfig, context: ServiceContext): Prom
     throw new UnavailableError({ what: 'Postgres', variable: 'DATABASE_URL', address, cause })
   })
 
-  const board = createBoard({ redis, prefix, onError: onRedisError })
+  const board = createBoard({
+    redis,
+    prefix,
+    base: basePathOf(config.publicUrl),
+    onError: onRedisError,
+  })
   lifecycle.onClose('board', board.close)
   const lookForQueues = pollLoop(
     async () => {
@@ -80,6 +86,7 @@ export async function startApi(config: ApiConfig, context: ServiceContext): Prom
     {
       redis,
       prefix,
+      publicUrl: config.publicUrl,
       db,
       producer,
       trigger,

@@ -45,7 +45,7 @@ describe('who may come in', () => {
     await using api = await setupApi()
     const page = await api.ask('/', { headers: { authorization: '', accept: 'text/html' } })
     expect(page.status).toBe(401)
-    expect(page.text).toContain('<form method="post" action="/login">')
+    expect(page.text).toContain('<form method="post" action="login">')
     expect(page.text).not.toMatch(/Bull Board|Leader/)
   })
 
