@@ -4,6 +4,7 @@ import { addCronPreviewRoute } from './cron-preview-route.ts'
 import { addDeadLetterRoutes } from './dead-letter-routes.ts'
 import { addLeaderRoutes } from './leader-routes.ts'
 import { addLoadRoutes } from './load-routes.ts'
+import { addOpenapiRoute } from './openapi-route.ts'
 import { addReadRoutes } from './read-routes.ts'
 import { addRedriveRoutes } from './redrive-routes.ts'
 import { addRetryRoute } from './retry-route.ts'
@@ -28,5 +29,6 @@ export function apiEndpoints(deps: ApiDeps): Endpoints {
   addScheduleTicksRoutes(endpoints, deps)
   addCronPreviewRoute(endpoints, deps)
   addScheduleChangesRoutes(endpoints, deps)
+  addOpenapiRoute(endpoints)
   return endpoints
 }

@@ -15,12 +15,18 @@ export interface Operation {
 
 /** What `openapi.json` says of an operation. */
 export interface OperationDoc {
+  /** Its `operationId`, such as `listRuns`; made of method and path when left out. */
+  id?: string
   /** A few words, without a full stop. */
   summary: string
   /** Markdown. */
   description?: string
+  /** What stands for `:name` in its path. Ids and names need no word. */
   params?: z.ZodObject
+  /** Its parameters in the query. Others are refused, unless it is a `z.looseObject`. */
   query?: z.ZodObject
+  /** Headers that it heeds, by their names in lower case. */
+  headers?: z.ZodObject
   body?: BodyDoc
   /** By status. Problems that any operation may answer with need no word. */
   answers: Record<number, AnswerDoc>
@@ -34,6 +40,8 @@ export interface BodyDoc {
   isOptional?: boolean
   /** Its types; JSON alone when left out. */
   types?: readonly string[]
+  /** Other forms of it, by their type. */
+  otherwise?: Readonly<Record<string, MediaDoc>>
 }
 
 export interface AnswerDoc {
@@ -43,4 +51,15 @@ export interface AnswerDoc {
   example?: unknown
   /** The type of a body that is not JSON. */
   type?: string
+  /** Other forms of it, by their type. */
+  otherwise?: Readonly<Record<string, MediaDoc>>
+  /** What its headers say, by their names. */
+  headers?: Readonly<Record<string, string>>
+}
+
+/** A body of a type of its own. */
+export interface MediaDoc {
+  schema: z.ZodType
+  /** A text is told as it is, anything else as JSON. */
+  example: unknown
 }

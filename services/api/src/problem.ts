@@ -32,6 +32,23 @@ const KINDS = {
 } as const
 export type ProblemKind = keyof typeof KINDS
 
+/** All of them. */
+export const PROBLEM_KINDS = Object.keys(KINDS) as ProblemKind[]
+
+export function problemStatus(kind: ProblemKind): number {
+  return KINDS[kind][0]
+}
+
+export function problemTitle(kind: ProblemKind): string {
+  return KINDS[kind][1]
+}
+
+/** A document of this kind, for those who want to see one. */
+export function exampleProblem(kind: ProblemKind): Record<string, unknown> {
+  const detail = `${problemTitle(kind)}.`
+  return new Problem(kind, { detail }).document('0b7f9d52-2f4e-4c1b-9f0a-6d1f3a1c9e11')
+}
+
 /** One field of the request that is wrong. */
 export interface FieldError {
   /** Dotted path, such as `payload.to`. */
