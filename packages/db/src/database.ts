@@ -2,6 +2,8 @@ import type {
   AttemptState,
   Calendars,
   LogLine,
+  Retention,
+  Role,
   RunError,
   RunReason,
   RunState,
@@ -13,6 +15,10 @@ import type { ColumnType, Generated, JSONColumnType, Kysely, Selectable } from '
 export interface Database {
   runs: RunTable
   attempts: AttemptTable
+  /** Runs and attempts of any age: views of the tables above and of what jobs keep longer. */
+  runs_all: RunTable
+  attempts_all: AttemptTable
+  job_retentions: JobRetentionTable
   leader_terms: LeaderTermTable
   schedules: ScheduleTable
   schedule_versions: ScheduleVersionTable
@@ -23,6 +29,8 @@ export interface Database {
   backfills: BackfillTable
   settled_letters: SettledLetterTable
   redrives: RedriveTable
+  tokens: TokenTable
+  audit_log: AuditTable
 }
 
 /** A pool on the tables, or a transaction in it. */
@@ -64,6 +72,8 @@ interface RunTable {
   idempotency_key: string | null
   concurrency_key: string | null
   fingerprint: string | null
+  /** What of the payload its job lets be searched for. */
+  search: string | null
 }
 /** A run as Postgres has it. */
 export type RunRow = Selectable<RunTable>
@@ -85,6 +95,12 @@ interface AttemptTable {
   log: JSONColumnType<LogLine[]> | null
 }
 export type AttemptRow = Selectable<AttemptTable>
+
+/** How long the runs of a job are kept, as it was last published; of those that say so. */
+interface JobRetentionTable {
+  job: string
+  retention: JSONColumnType<Retention, string, string>
+}
 
 interface LeaderTermTable {
   term: number
@@ -247,6 +263,46 @@ interface RedriveTable {
   finished_at: Date | null
 }
 export type RedriveRow = Selectable<RedriveTable>
+
+/** A token that lets somebody in, until it expires or is revoked. */
+interface TokenTable {
+  id: string
+  name: string
+  /** SHA-256 of the token, which is nowhere else. */
+  hash: Buffer
+  role: Role
+  created_by: string
+  created_at: Date
+  expires_at: Date | null
+  /** To the minute. */
+  last_used_at: Date | null
+  revoked_at: Date | null
+  revoked_by: string | null
+}
+export type TokenRow = Selectable<TokenTable>
+
+/** An entry of the audit log. Written by `recordFacts` alone. */
+interface AuditTable {
+  /** A UUIDv7: the order of ids is that of time. */
+  id: string
+  at: Date
+  actor: string
+  role: string
+  came_by: string
+  token_id: string | null
+  address: string | null
+  request_id: string | null
+  action: string
+  subject: string | null
+  request: unknown
+  /** The HTTP status of the answer; null when nobody knows how it ended. */
+  status: number | null
+  ended_at: Date | null
+  before: unknown
+  after: unknown
+  recorded_at: Generated<Date>
+}
+export type AuditRow = Selectable<AuditTable>
 
 /** One row: grows with each change of any schedule. */
 interface ScheduleRevisionTable {

@@ -41,6 +41,7 @@ const RUN_COLUMNS = {
   idempotency_key: 'text',
   concurrency_key: 'text',
   fingerprint: 'text',
+  search: 'text',
 } as const
 const OTHER_COLUMNS = {
   kind: 'text',

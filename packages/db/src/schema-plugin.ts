@@ -14,7 +14,7 @@ import type { Database } from './database.ts'
 
 /** Our tables and their partitions; the names of CTEs and aliases must not look like these. */
 const OURS =
-  /^(runs|attempts|leader_terms|schedules|schedule_(versions|revision|pauses)|calendars|calendar_revisions|backfills|settled_letters|redrives|audit_log|tokens|runs_kept|attempts_kept|run_stats|alert_(rules|channels|silences|states))(_\w+)?$/
+  /^(runs|attempts|leader_terms|schedules|schedule_(versions|revision|pauses)|calendars|calendar_revisions|backfills|settled_letters|redrives|audit_log|tokens|runs_kept|attempts_kept|job_retentions|run_stats|alert_(rules|channels|silences|states))(_\w+)?$/
 
 /**
  * Puts the schema before the names of our tables, in the builder and in `sql.table()` alike (kysely's

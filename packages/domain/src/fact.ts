@@ -38,6 +38,8 @@ export const RunFact = z.object({
   /** When it is late, unless it has succeeded by then. */
   late_due_at: Instant.nullish(),
   payload: z.unknown(),
+  /** What of the payload the search of the history finds. */
+  search: z.string().nullish(),
   labels: z.record(z.string(), z.string()).nullish(),
   priority: z.int().nullish(),
   enqueued_at: Instant,

@@ -113,6 +113,7 @@ function rowOf(fact: RunFact): RunRow {
     idempotency_key: fact.idempotency_key ?? null,
     concurrency_key: fact.concurrency_key ?? null,
     fingerprint: fact.fingerprint ?? null,
+    search: fact.search ?? null,
   }
 }
 

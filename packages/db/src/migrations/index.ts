@@ -13,6 +13,13 @@ import { indexDeadRuns } from './20261130T1810Z-index-dead-runs.ts'
 import { indexFingerprints } from './20261130T1820Z-index-fingerprints.ts'
 import { indexRedrivesRuns } from './20261130T1830Z-index-redrives-runs.ts'
 import { letRedrivesBeUncounted } from './20261130T1840Z-let-redrives-be-uncounted.ts'
+import { addSearchText } from './20261130T2110Z-add-search-text.ts'
+import { indexSearchText } from './20261130T2111Z-index-search-text.ts'
+import { indexRunsByJobAndState } from './20261130T2112Z-index-runs-by-job-and-state.ts'
+import { indexRunsByQueueAndState } from './20261130T2113Z-index-runs-by-queue-and-state.ts'
+import { dropCoveredIndexes } from './20261130T2114Z-drop-covered-indexes.ts'
+import { indexRunsByKeyAndError } from './20261130T2115Z-index-runs-by-key-and-error.ts'
+import { keepRunsOfJobs } from './20261130T2116Z-keep-runs-of-jobs.ts'
 
 /**
  * One line a migration, oldest first, each in a transaction of its own: what locks a large table is not
@@ -33,4 +40,11 @@ export const migrations: Record<string, Migration> = {
   '20261130T1820Z-index-fingerprints': indexFingerprints,
   '20261130T1830Z-index-redrives-runs': indexRedrivesRuns,
   '20261130T1840Z-let-redrives-be-uncounted': letRedrivesBeUncounted,
+  '20261130T2110Z-add-search-text': addSearchText,
+  '20261130T2111Z-index-search-text': indexSearchText,
+  '20261130T2112Z-index-runs-by-job-and-state': indexRunsByJobAndState,
+  '20261130T2113Z-index-runs-by-queue-and-state': indexRunsByQueueAndState,
+  '20261130T2114Z-drop-covered-indexes': dropCoveredIndexes,
+  '20261130T2115Z-index-runs-by-key-and-error': indexRunsByKeyAndError,
+  '20261130T2116Z-keep-runs-of-jobs': keepRunsOfJobs,
 }
