@@ -39,8 +39,10 @@ export {
   type ReturnedRun,
   stopRedrive,
 } from './redrives.ts'
+export { type AuditFilters, deleteOldAudit, listAudit } from './list-audit.ts'
 export type {
   AttemptRow,
+  AuditRow,
   BackfillRow,
   CalendarRow,
   Database,
@@ -52,6 +54,7 @@ export type {
   SchedulePauseRow,
   ScheduleSource,
   SettledLetterRow,
+  TokenRow,
 } from './database.ts'
 export { hasSchedules } from './has-schedules.ts'
 export { findHistoryStart } from './find-history-start.ts'

@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Database } from './database.ts'
+import { upsertAudit } from './record-audit.ts'
 
 /** How many rows really changed. */
 export interface RecordedFacts {
@@ -7,6 +8,7 @@ export interface RecordedFacts {
   attempts: number
   terms: number
   letters: number
+  audits: number
 }
 
 /** The columns of a fact. Those of `runs` first; a fact's keys are its columns. */
@@ -49,6 +51,7 @@ const OTHER_COLUMNS = {
   attempt_finished_at: 'timestamptz',
   log: 'jsonb',
   letter: 'jsonb',
+  audit: 'jsonb',
   instance: 'text',
   from_at: 'timestamptz',
   until_at: 'timestamptz',
@@ -73,13 +76,15 @@ export async function recordFacts(
     changed_run AS (${upsertRuns()}),
     changed_attempt AS (${upsertAttempts()}),
     changed_term AS (${upsertTerms()}),
-    changed_letter AS (${insertLetters()})
+    changed_letter AS (${insertLetters()}),
+    changed_audit AS (${upsertAudit()})
     SELECT
       (SELECT count(*) FROM changed_run) AS "runs",
       (SELECT count(*) FROM changed_attempt) AS "attempts",
       (SELECT count(*) FROM changed_term) AS "terms",
-      (SELECT count(*) FROM changed_letter) AS "letters"`.execute(db)
-  return rows[0] ?? { runs: 0, attempts: 0, terms: 0, letters: 0 }
+      (SELECT count(*) FROM changed_letter) AS "letters",
+      (SELECT count(*) FROM changed_audit) AS "audits"`.execute(db)
+  return rows[0] ?? { runs: 0, attempts: 0, terms: 0, letters: 0, audits: 0 }
 }
 
 // A jsonb column in the record form costs twice as much as a json one that is cast afterwards.
@@ -112,7 +117,7 @@ function upsertRuns(): RawBuilder<unknown> {
   return sql`
     INSERT INTO ${sql.table('runs')} AS r (${RUN_LIST})
     SELECT DISTINCT ON (id) ${RUN_VALUES} FROM fact
-    WHERE kind IS NULL OR kind NOT IN ('attempt', 'term', 'letter')
+    WHERE kind IS NULL OR kind NOT IN ('attempt', 'term', 'letter', 'audit')
     ORDER BY id, revision DESC
     ON CONFLICT (id) DO UPDATE SET ${RUN_UPDATE}, recorded_at = now()
     WHERE r.revision < excluded.revision

@@ -60,7 +60,7 @@ const view = async (id: string) => {
 
 test('what was decided about a dead letter is recorded once, before or after its run, and the first decision holds', async () => {
   const run = dead(1)
-  expect(await record(redriven(run.id))).toEqual({ runs: 0, attempts: 0, terms: 0, letters: 1 })
+  expect(await record(redriven(run.id))).toEqual({ runs: 0, attempts: 0, terms: 0, letters: 1, audits: 0 })
   expect(await record(run)).toMatchObject({ runs: 1, letters: 0 })
   const late = letter(run.id, { at: after(90), reason: 'too late' })
   expect(await record(redriven(run.id), late)).toMatchObject({ letters: 0 })

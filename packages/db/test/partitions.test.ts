@@ -48,6 +48,7 @@ test('rows without a day go to the default partition and move when their day is 
     attempts: 0,
     terms: 0,
     letters: 0,
+    audits: 0,
   })
 })
 

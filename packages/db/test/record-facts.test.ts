@@ -34,6 +34,7 @@ test('a plain run is one row, and its only attempt is told by it', async () => {
     attempts: 0,
     terms: 0,
     letters: 0,
+    audits: 0,
   })
   expect(await view(id)).toEqual({
     id,
@@ -63,17 +64,19 @@ test('recording a fact again changes nothing and counts nothing', async () => {
     attempts: 1,
     terms: 1,
     letters: 0,
+    audits: 0,
   })
   expect(await recordFacts(database.db, [...facts, ...facts])).toEqual({
     runs: 0,
     attempts: 0,
     terms: 0,
     letters: 0,
+    audits: 0,
   })
 })
 
 test('nothing to record is no error', async () => {
-  expect(await recordFacts(database.db, [])).toEqual({ runs: 0, attempts: 0, terms: 0, letters: 0 })
+  expect(await recordFacts(database.db, [])).toEqual({ runs: 0, attempts: 0, terms: 0, letters: 0, audits: 0 })
 })
 
 /** Every fact of the life of one run, in the order in which they happened. */

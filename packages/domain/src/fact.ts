@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Role } from './role.ts'
 import { AttemptState, RunError, RunReason, RunState } from './run.ts'
 
 /**
@@ -124,5 +125,40 @@ export const TermFact = z.object({
 })
 export type TermFact = z.infer<typeof TermFact>
 
-export const Fact = z.discriminatedUnion('kind', [RunFact, AttemptFact, LetterFact, TermFact])
+/**
+ * An entry of the audit log: who did what to what. It is told twice, before the act and, complete in
+ * itself, with its status afterwards; the one with a status holds.
+ */
+export const AuditFact = z.object({
+  kind: z.literal('audit'),
+  /** A UUIDv7 of the entry's time. */
+  id: z.uuid(),
+  audit: z.object({
+    at: Instant,
+    actor: z.string(),
+    role: Role,
+    /** How the actor came in. */
+    came_by: z.string(),
+    token_id: z.uuid().nullish(),
+    address: z.string().nullish(),
+    request_id: z.string().nullish(),
+    action: z.string(),
+    subject: z.string().nullish(),
+    request: z.unknown().optional(),
+    /** The HTTP status of the answer. */
+    status: z.int().nullish(),
+    ended_at: Instant.nullish(),
+    before: z.unknown().optional(),
+    after: z.unknown().optional(),
+  }),
+})
+export type AuditFact = z.infer<typeof AuditFact>
+
+export const Fact = z.discriminatedUnion('kind', [
+  RunFact,
+  AttemptFact,
+  LetterFact,
+  TermFact,
+  AuditFact,
+])
 export type Fact = z.infer<typeof Fact>

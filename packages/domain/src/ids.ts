@@ -48,6 +48,11 @@ export function newRunId(nowMs: number, random: Uint8Array): RunId {
   return uuidV7(nowMs, Buffer.from(random.subarray(0, 10)).toString('hex')) as RunId
 }
 
+/** A UUIDv7 of what is no run. `random` gives at least ten bytes. */
+export function newOrderedId(nowMs: number, random: Uint8Array): string {
+  return newRunId(nowMs, random)
+}
+
 /** The instant that a UUIDv7 carries, in ms since the epoch. */
 export function runIdTimeMs(id: RunId): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)

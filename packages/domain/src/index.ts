@@ -20,13 +20,23 @@ export {
 } from './decide-ticks.ts'
 export { Duration, formatDuration, parseDurationMs } from './duration.ts'
 export { type ExpectedTick, expectedTicks } from './expected-ticks.ts'
-export { AttemptFact, Fact, LetterFact, LogLine, RunFact, TermEnd, TermFact } from './fact.ts'
+export {
+  AttemptFact,
+  AuditFact,
+  Fact,
+  LetterFact,
+  LogLine,
+  RunFact,
+  TermEnd,
+  TermFact,
+} from './fact.ts'
 export { fingerprint } from './fingerprint.ts'
 export { DEFAULT_FUSE, Fuse, fuseSign, fuseSteps, type FuseStep, openTimesMs } from './fuse.ts'
 export { type BackfillRange, type BackfillStretch, backfillTicks } from './backfill.ts'
 export {
   backfillRunId,
   firstUuidAt,
+  newOrderedId,
   newRunId,
   redriveRunId,
   RunId,

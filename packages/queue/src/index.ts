@@ -73,6 +73,7 @@ export {
 export { CancelWatch, type CancelWatchOptions } from './cancel-watch.ts'
 export { livingRuns } from './living-runs.ts'
 export { appendEvents, type JadwalEvent } from './events.ts'
+export { appendAudit } from './append-audit.ts'
 export { askToStepDown } from './step-down.ts'
 export { subscribe } from './subscribe.ts'
 export { DeadLetter, Death } from './dead-letter.ts'

@@ -10,7 +10,7 @@ export class RecorderMetrics {
     const registers = [registry]
     this.#recorded = new Counter({
       name: 'jadwal_recorded_facts_total',
-      help: 'Rows of the history that facts made or changed, by kind: run, attempt, term, letter',
+      help: 'Rows of the history that facts made or changed, by kind: run, attempt, term, letter, audit',
       labelNames: ['kind'],
       registers,
     })
@@ -24,14 +24,15 @@ export class RecorderMetrics {
       help: 'Age of the oldest entry of any outbox that is not recorded; 0 when there is none',
       registers,
     })
-    this.recorded({ runs: 0, attempts: 0, terms: 0, letters: 0 })
+    this.recorded({ runs: 0, attempts: 0, terms: 0, letters: 0, audits: 0 })
   }
 
-  recorded({ runs, attempts, terms, letters }: RecordedFacts): void {
+  recorded({ runs, attempts, terms, letters, audits }: RecordedFacts): void {
     this.#recorded.inc({ kind: 'run' }, runs)
     this.#recorded.inc({ kind: 'attempt' }, attempts)
     this.#recorded.inc({ kind: 'term' }, terms)
     this.#recorded.inc({ kind: 'letter' }, letters)
+    this.#recorded.inc({ kind: 'audit' }, audits)
   }
 
   rejected(): void {

@@ -13,6 +13,8 @@ import { indexDeadRuns } from './20261130T1810Z-index-dead-runs.ts'
 import { indexFingerprints } from './20261130T1820Z-index-fingerprints.ts'
 import { indexRedrivesRuns } from './20261130T1830Z-index-redrives-runs.ts'
 import { letRedrivesBeUncounted } from './20261130T1840Z-let-redrives-be-uncounted.ts'
+import { createTokens } from './20261130T2100Z-create-tokens.ts'
+import { createAuditLog } from './20261130T2101Z-create-audit-log.ts'
 import { addSearchText } from './20261130T2110Z-add-search-text.ts'
 import { indexSearchText } from './20261130T2111Z-index-search-text.ts'
 import { indexRunsByJobAndState } from './20261130T2112Z-index-runs-by-job-and-state.ts'
@@ -40,6 +42,8 @@ export const migrations: Record<string, Migration> = {
   '20261130T1820Z-index-fingerprints': indexFingerprints,
   '20261130T1830Z-index-redrives-runs': indexRedrivesRuns,
   '20261130T1840Z-let-redrives-be-uncounted': letRedrivesBeUncounted,
+  '20261130T2100Z-create-tokens': createTokens,
+  '20261130T2101Z-create-audit-log': createAuditLog,
   '20261130T2110Z-add-search-text': addSearchText,
   '20261130T2111Z-index-search-text': indexSearchText,
   '20261130T2112Z-index-runs-by-job-and-state': indexRunsByJobAndState,
