@@ -4,6 +4,7 @@ import type { DeadLetters, Producer, Trigger } from '@jadwal/queue'
 import type { Logger, ReadyCheck } from '@jadwal/runtime'
 import type { RequestHandler } from 'express'
 import type { Redis } from 'ioredis'
+import type { AuditTrail } from './audit-trail.ts'
 import type { QueueSnapshots } from './queue-snapshots.ts'
 
 /** What the routes work with. */
@@ -19,6 +20,7 @@ export interface ApiDeps {
   maxPayloadBytes: number
   deadLetters: DeadLetters
   snapshots: QueueSnapshots
+  audit: AuditTrail
   clock: Clock
   log: Logger
   ready: ReadyCheck

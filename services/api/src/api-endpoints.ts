@@ -16,7 +16,7 @@ import { Endpoints } from './endpoints.ts'
 
 /** Everything below `/api/v1`. Where two paths fit a request, the one that stands first serves it. */
 export function apiEndpoints(deps: ApiDeps): Endpoints {
-  const endpoints = new Endpoints()
+  const endpoints = new Endpoints(deps.audit)
   addRunsRoutes(endpoints, deps)
   addRetryRoute(endpoints, deps)
   addDeadLetterRoutes(endpoints, deps)

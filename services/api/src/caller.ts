@@ -9,6 +9,10 @@ export interface Caller {
   role: Role
   /** How they came in: with `JADWAL_ADMIN_TOKEN`, with a token of their own, by a cookie, or without any (`JADWAL_AUTH=off`). */
   by: 'bootstrap' | 'token' | 'session' | 'nothing'
+  /** Of a token of their own, also where a session was made of it. */
+  tokenId?: string
+  /** When the token or the session ends. */
+  endsAt?: Date
 }
 
 const CALLER = Symbol('caller')

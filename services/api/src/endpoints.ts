@@ -1,4 +1,7 @@
-import { Router } from 'express'
+import { type RequestHandler, Router } from 'express'
+import { audited } from './audit.ts'
+import type { AuditTrail } from './audit-trail.ts'
+import { auditAction, auditSubject } from './audit-words.ts'
 import { requireRole } from './caller.ts'
 import type { Method, Operation } from './operation.ts'
 import { Problem } from './problem.ts'
@@ -12,11 +15,16 @@ export interface PlacedOperation extends Operation {
 
 /**
  * Endpoints under one path: served by `router`, told of by `operations`. Each operation is closed to
- * who does not have its role.
+ * who does not have its role, and leaves an entry in the audit log if it changes something.
  */
 export class Endpoints {
   readonly router = Router()
   readonly operations: PlacedOperation[] = []
+  readonly #trail: AuditTrail
+
+  constructor(trail: AuditTrail) {
+    this.#trail = trail
+  }
 
   /** Serves one path with one operation a method. Other methods are told which there are. */
   add(path: string, operations: Partial<Record<Method, Operation>>): void {
@@ -24,13 +32,26 @@ export class Endpoints {
     const allowed: string[] = []
     for (const [name, operation] of Object.entries(operations)) {
       const method = name as Method
-      route[method](requireRole(operation.role), operation.handle)
-      this.operations.push({ ...operation, method, path })
+      const placed = { ...operation, method, path }
+      route[method](requireRole(operation.role), this.#handlers(placed))
+      this.operations.push(placed)
       allowed.push(method.toUpperCase(), ...(method === 'get' ? ['HEAD'] : []))
     }
     route.all((req) => {
       throw methodNotAllowed(req.method, allowed.join(', '))
     })
+  }
+
+  #handlers(operation: PlacedOperation): RequestHandler[] {
+    const handlers = [operation.handle].flat()
+    const last = handlers.pop()
+    const action = auditAction(operation)
+    if (!last || action === undefined) return [...handlers, ...(last ? [last] : [])]
+    const subject = auditSubject(operation.path)
+    return [
+      ...handlers,
+      audited(this.#trail, { action, subject, secrets: operation.secrets }, last),
+    ]
   }
 }
 

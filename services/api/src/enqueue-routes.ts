@@ -16,7 +16,7 @@ const LARGEST_BATCH = 32 * 1024 * 1024
 /** `/runs/batch`: enqueue many runs. */
 export function addEnqueueBatchRoute(endpoints: Endpoints, deps: ApiDeps): void {
   endpoints.add('/runs/batch', {
-    post: { role: 'operator', handle: [...jsonBody(LARGEST_BATCH), batchHandler(deps)] },
+    post: { role: 'operator', audit: false, handle: [...jsonBody(LARGEST_BATCH), batchHandler(deps)] },
   })
 }
 

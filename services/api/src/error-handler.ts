@@ -32,7 +32,7 @@ function sendProblem(res: Response, problem: Problem, requestId: string): void {
 }
 
 /** Every way in which a request can fail, translated. */
-function toProblem(error: unknown): Problem {
+export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   if (error instanceof PayloadTooLargeError) {
     return fieldProblem(

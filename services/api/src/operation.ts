@@ -10,6 +10,14 @@ export interface Operation {
   /** Who may do it, at least. */
   role: Role
   doc?: OperationDoc
+  /**
+   * What the audit log calls it, such as `tokens.create`; made of the path when left out. False: it is
+   * not for the audit log, since it changes nothing, or enqueues. GET never is.
+   */
+  audit?: string | false
+  /** Members of its body, and of what it notes as changed, that hold secrets, beside those that are named so. */
+  secrets?: readonly string[]
+  /** What acts, or the last one of them does: those before it read the body. */
   handle: RequestHandler | RequestHandler[]
 }
 

@@ -4,7 +4,7 @@ import { pageHandler } from './page.ts'
 
 /** What is served beside the api: the front page and the metrics. */
 export function pageEndpoints(deps: ApiDeps, admission: Admission): Endpoints {
-  const endpoints = new Endpoints()
+  const endpoints = new Endpoints(deps.audit)
   endpoints.add('/', {
     get: { role: 'viewer', handle: pageHandler(deps, admission.adminToken !== undefined) },
   })

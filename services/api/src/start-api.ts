@@ -18,6 +18,7 @@ import {
 } from '@jadwal/runtime'
 import { createApiMetrics } from './api-metrics.ts'
 import { createApp } from './app.ts'
+import { AuditTrail } from './audit-trail.ts'
 import { createBoard } from './bull-board.ts'
 import type { ApiConfig } from './config.ts'
 import { basePathOf } from './public-path.ts'
@@ -82,6 +83,8 @@ export async function startApi(config: ApiConfig, context: ServiceContext): Prom
   lifecycle.onClose('look for queues', () => lookForQueues)
 
   const snapshots = new QueueSnapshots({ redis, prefix, clock })
+  const audit = new AuditTrail({ redis, prefix, clock, log })
+  lifecycle.onClose('audit', () => audit.close())
   const app = createApp(
     {
       redis,
@@ -93,6 +96,7 @@ export async function startApi(config: ApiConfig, context: ServiceContext): Prom
       maxPayloadBytes,
       deadLetters,
       snapshots,
+      audit,
       clock,
       log,
       ready: async () => {

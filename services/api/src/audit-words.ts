@@ -1,0 +1,28 @@
+import type { Request } from 'express'
+import type { PlacedOperation } from './endpoints.ts'
+
+/**
+ * What the audit log calls an operation: the words of its path, and the method where it is no POST, such
+ * as `schedules.pause` and `schedules.put`. Undefined when it is not for the audit log.
+ */
+export function auditAction({
+  audit,
+  method,
+  path,
+}: Pick<PlacedOperation, 'audit' | 'method' | 'path'>): string | undefined {
+  if (method === 'get' || audit === false) return undefined
+  if (audit !== undefined) return audit
+  const words = path.split('/').filter((word) => word !== '' && !word.startsWith(':'))
+  return [...words, ...(method === 'post' ? [] : [method])].join('.')
+}
+
+/** What an operation is done to: its path up to the last part that varies, `schedules/nightly`; nothing when none does. */
+export function auditSubject(path: string): (req: Request) => string | undefined {
+  const words = path.split('/').filter((word) => word !== '')
+  const upTo = words.slice(0, words.findLastIndex((word) => word.startsWith(':')) + 1)
+  return ({ params }) => {
+    if (upTo.length === 0) return undefined
+    const filled = upTo.map((word) => (word.startsWith(':') ? params[word.slice(1)] : word))
+    return filled.join('/')
+  }
+}
