@@ -119,6 +119,14 @@ export type {
 } from './redrive-letters.ts'
 export { type Decision, findDecision, locateLetters } from './read-letters.ts'
 export type { DeadRunCopy } from './redriven-run.ts'
+export { promoteRun, type Promotion } from './promote-run.ts'
+export {
+  pauseQueue,
+  type QueuePause,
+  type QueuePauseState,
+  readQueuePause,
+  resumeQueue,
+} from './queue-pause.ts'
 export { retryNow } from './retry-now.ts'
 export {
   checkScheduledJobs,

@@ -164,6 +164,11 @@ export function fuseChannel(prefix: string, queue: string): string {
   return `${companionPrefix(prefix, queue)}fuse`
 }
 
+/** HASH of who paused the queue: `by`, `at` (ISO) and `reason`. That it is paused stands in BullMQ's `meta`. */
+export function queuePauseKey(prefix: string, queue: string): string {
+  return `${companionPrefix(prefix, queue)}pause`
+}
+
 /** STREAM of entries with one field `facts`: facts as JSON, one a line. */
 export function outboxKey(prefix: string, queue: string): string {
   return `${bullPrefix(prefix, queue)}:outbox`

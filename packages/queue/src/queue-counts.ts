@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
-import { bullKey, deadKey, outboxKey, SCHEDULER } from './keys.ts'
+import { bullKey, deadKey, outboxKey, queuePauseKey, SCHEDULER } from './keys.ts'
+import { pauseState, type QueuePause } from './queue-pause.ts'
 
 /** How much lies where in a queue. */
 export interface QueueCounts {
@@ -9,6 +10,8 @@ export interface QueueCounts {
   counts: Record<MessageState, number>
   deadLetters: number
   paused: boolean
+  /** Who paused it and why; null when it is not paused, or was not by Jadwal. */
+  pause: QueuePause | null
   /** Age of the run that is taken next, from when it was enqueued or due, in s; null when none waits. */
   oldestWaitingSeconds: number | null
   /** Entries of facts on their way to Postgres. */
@@ -38,6 +41,7 @@ export async function countQueues(
       // BullMQ takes from the right of `wait`, and the lowest score of `prioritized`.
       .lindex(bullKey(prefix, queue, 'wait'), -1)
       .zrange(bullKey(prefix, queue, 'prioritized'), 0, 0)
+      .hgetall(queuePauseKey(prefix, queue))
   }
   const replies = (await pipeline.exec()) ?? []
   const perQueue = queues.length === 0 ? 0 : replies.length / queues.length
@@ -70,7 +74,7 @@ export async function countQueues(
         completed: reply[5],
       },
       deadLetters: reply[6],
-      paused: reply[7] !== null,
+      ...pauseState(reply[7] !== null, reply[11]),
       oldestWaitingSeconds: since === undefined ? null : Math.max(0, nowMs - since) / 1_000,
       outboxDepth: reply[8],
     }
@@ -95,6 +99,7 @@ const Reply = z.tuple([
   Count,
   z.string().nullable(),
   z.array(z.string()),
+  z.unknown(),
 ])
 const Options = z.object({ delay: z.number().optional() }).catch({})
 
