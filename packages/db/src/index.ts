@@ -102,6 +102,17 @@ export {
 export { planSchedules } from './plan-schedules.ts'
 export { type RecordedFacts, recordFacts } from './record-facts.ts'
 export { refusedFact } from './refused-fact.ts'
+export { countRunsFrom, deleteOldStats, foldRunStats } from './fold-run-stats.ts'
+export {
+  type RunStats,
+  runStats,
+  STATS_KEPT_MS,
+  STATS_STEPS,
+  type StatsQuery,
+  type StatsStep,
+  STEP_MS,
+} from './run-stats.ts'
+export type { Percentiles, RunTally } from './run-tally.ts'
 export { rowMessage } from './row-message.ts'
 export { type AttemptView, type RunView, runView } from './run-view.ts'
 export {

@@ -3,6 +3,7 @@ import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import type { Database } from './database.ts'
 import { deleteOldFromDefault } from './default-partition.ts'
 import { deleteOldRedrives, deleteOldSettled } from './delete-old-decisions.ts'
+import { countRunsFrom } from './fold-run-stats.ts'
 import { schemaOf } from './schema-plugin.ts'
 
 /** The tables that are partitioned by day, and the column whose UUIDv7 tells the day. */
@@ -53,6 +54,7 @@ export async function dropPartitions(
   for (const { table } of PARTITIONED) existing.push(...(await listPartitions(db, table)))
   const days = new Set(existing.flatMap((name) => partitionStart(name) ?? []))
   const dropped: string[] = []
+  await countRunsFrom(db, new Date(borderMs))
   for (const startMs of days) {
     if (startMs + DAY <= borderMs) dropped.push(...(await dropDay(db, startMs, borderMs)))
   }

@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { CHANGED_RUN, countEnds, ENDED_BEFORE } from './count-ends.ts'
 import type { Database } from './database.ts'
 import { upsertAudit } from './record-audit.ts'
 
@@ -74,6 +75,7 @@ export async function recordFacts(
   const { rows } = await sql<RecordedFacts>`
     WITH fact AS MATERIALIZED (SELECT * FROM json_to_recordset(${facts}::json) AS fact(${FACT_FORM})),
     changed_run AS (${upsertRuns()}),
+    counted AS (${countEnds()}),
     changed_attempt AS (${upsertAttempts()}),
     changed_term AS (${upsertTerms()}),
     changed_letter AS (${insertLetters()}),
@@ -119,9 +121,9 @@ function upsertRuns(): RawBuilder<unknown> {
     SELECT DISTINCT ON (id) ${RUN_VALUES} FROM fact
     WHERE kind IS NULL OR kind NOT IN ('attempt', 'term', 'letter', 'audit')
     ORDER BY id, revision DESC
-    ON CONFLICT (id) DO UPDATE SET ${RUN_UPDATE}, recorded_at = now()
+    ON CONFLICT (id) DO UPDATE SET ${RUN_UPDATE}, recorded_at = now(), ${ENDED_BEFORE}
     WHERE r.revision < excluded.revision
-    RETURNING 1`
+    RETURNING ${CHANGED_RUN}`
 }
 
 /**

@@ -107,6 +107,13 @@ export {
   type TickRow,
   type TickVerdict,
 } from './tick-ledger.ts'
+export {
+  BUCKET_GROWTH,
+  bucketMs,
+  bucketOf,
+  type Buckets,
+  percentileMs,
+} from './stats-bucket.ts'
 export { nextVersionTick } from './version-ticks.ts'
 export { QueueRate, WorkerInfo } from './worker-info.ts'
 export { isTimezone } from './zone-clock.ts'

@@ -22,6 +22,8 @@ import { indexRunsByQueueAndState } from './20261130T2113Z-index-runs-by-queue-a
 import { dropCoveredIndexes } from './20261130T2114Z-drop-covered-indexes.ts'
 import { indexRunsByKeyAndError } from './20261130T2115Z-index-runs-by-key-and-error.ts'
 import { keepRunsOfJobs } from './20261130T2116Z-keep-runs-of-jobs.ts'
+import { countEndsOnce } from './20261130T2120Z-count-ends-once.ts'
+import { createRunStats } from './20261130T2121Z-create-run-stats.ts'
 
 /**
  * One line a migration, oldest first, each in a transaction of its own: what locks a large table is not
@@ -51,4 +53,6 @@ export const migrations: Record<string, Migration> = {
   '20261130T2114Z-drop-covered-indexes': dropCoveredIndexes,
   '20261130T2115Z-index-runs-by-key-and-error': indexRunsByKeyAndError,
   '20261130T2116Z-keep-runs-of-jobs': keepRunsOfJobs,
+  '20261130T2120Z-count-ends-once': countEndsOnce,
+  '20261130T2121Z-create-run-stats': createRunStats,
 }
