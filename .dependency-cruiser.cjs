@@ -8,7 +8,7 @@ const arrows = {
   db: ['domain'],
   runtime: [],
   sdk: ['domain', 'queue'],
-  jobs: ['sdk'],
+  jobs: ['sdk', 'domain'],
   embedded: ['runtime'],
   cli: ['sdk', 'domain'],
 }

@@ -43,6 +43,18 @@ export function redriveRunId(deadId: string): RunId {
   return uuidV7(runIdTimeMs(id as RunId), hash('sha256', `${id} redriven`)) as RunId
 }
 
+/**
+ * The id of the run that sends a message of an alert to one target: whoever sends it makes the same one,
+ * however often. `atMs` is when the message fell due.
+ */
+export function alertRunId(
+  message: { alertId: string; sequence: number; atMs: number },
+  target: string,
+): RunId {
+  const { alertId, sequence, atMs } = message
+  return uuidV7(atMs, hash('sha256', `${alertId} ${sequence} ${target}`)) as RunId
+}
+
 /** The id of an enqueued run: a UUIDv7. `random` gives at least ten bytes. */
 export function newRunId(nowMs: number, random: Uint8Array): RunId {
   return uuidV7(nowMs, Buffer.from(random.subarray(0, 10)).toString('hex')) as RunId

@@ -1,4 +1,21 @@
 export {
+  AlertChannelInput,
+  AlertChannelSpec,
+  type AlertChannel,
+  type ChannelSecret,
+} from './alert-channel.ts'
+export { AlertMessage, type AlertText, alertText, roughly } from './alert-message.ts'
+export { AlertMatchers, type AlertSubject, fits } from './alert-matchers.ts'
+export {
+  type AlertRule,
+  type AlertRuleKind,
+  AlertRuleSpec,
+  isOfEvents,
+  ruleMs,
+} from './alert-rule.ts'
+export { AlertSilenceSpec, isSilenced } from './alert-silence.ts'
+export { type AlertExample, type AlertGroup, alertKey, AlertState } from './alert-state.ts'
+export {
   type CalendarChoice,
   calendarNames,
   readCalendars,
@@ -35,6 +52,7 @@ export { DEFAULT_FUSE, Fuse, fuseSign, fuseSteps, type FuseStep, openTimesMs } f
 export { type BackfillRange, type BackfillStretch, backfillTicks } from './backfill.ts'
 export {
   backfillRunId,
+  alertRunId,
   firstUuidAt,
   newOrderedId,
   newRunId,
@@ -60,7 +78,16 @@ export { type LoadPeak, loadPeaks } from './load-peaks.ts'
 export { localTime } from './local-time.ts'
 export { delayProblem, runAtProblem } from './longest-delay.ts'
 export { RunMessage } from './message.ts'
-export { CalendarName, JobName, QueueName, ScheduleName, TICKS_QUEUE } from './names.ts'
+export {
+  AlertName,
+  ALERTS_QUEUE,
+  CalendarName,
+  JobName,
+  QueueName,
+  ScheduleName,
+  ServedQueueName,
+  TICKS_QUEUE,
+} from './names.ts'
 export { nextFiring } from './next-firing.ts'
 export { nextTick } from './next-tick.ts'
 export { type NextTick, nextTicks } from './next-ticks.ts'
@@ -107,13 +134,8 @@ export {
   type TickRow,
   type TickVerdict,
 } from './tick-ledger.ts'
-export {
-  BUCKET_GROWTH,
-  bucketMs,
-  bucketOf,
-  type Buckets,
-  percentileMs,
-} from './stats-bucket.ts'
+export { type AlertMessageKind, dueMessage, isOver, messageSent, stepAlert } from './step-alert.ts'
+export { BUCKET_GROWTH, bucketMs, bucketOf, type Buckets, percentileMs } from './stats-bucket.ts'
 export { nextVersionTick } from './version-ticks.ts'
 export { QueueRate, WorkerInfo } from './worker-info.ts'
 export { isTimezone } from './zone-clock.ts'

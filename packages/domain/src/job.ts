@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Fuse } from './fuse.ts'
-import { JobName, QueueName } from './names.ts'
+import { JobName, ServedQueueName } from './names.ts'
 import { PayloadPath } from './payload-path.ts'
 import { Retention } from './retention.ts'
 import { Backoff } from './retry-policy.ts'
@@ -19,7 +19,7 @@ export type Isolation = z.infer<typeof Isolation>
  */
 export const JobDescription = z.object({
   name: JobName,
-  queue: QueueName,
+  queue: ServedQueueName,
   description: z.string().optional(),
   attempts: z.int().min(1).max(1_000),
   backoff: Backoff,

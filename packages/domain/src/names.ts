@@ -19,7 +19,9 @@ export const ScheduleName = z
 
 /** The queue of alarms that only the leader consumes. */
 export const TICKS_QUEUE = 'ticks'
-const RESERVED_QUEUES = new Set([TICKS_QUEUE, 'alerts'])
+/** The queue of the messages that tell people of alerts. */
+export const ALERTS_QUEUE = 'alerts'
+const RESERVED_QUEUES = new Set([TICKS_QUEUE, ALERTS_QUEUE])
 export const QueueName = z
   .string()
   .regex(NAME, NAME_RULE)
@@ -27,3 +29,9 @@ export const QueueName = z
     (name) => !RESERVED_QUEUES.has(name) && !name.endsWith('.dead'),
     'is reserved: ticks, alerts and names ending in .dead belong to Jadwal itself',
   )
+
+/** A queue that workers serve: of users, or that of alerts. */
+export const ServedQueueName = z.union([z.literal(ALERTS_QUEUE), QueueName])
+
+/** Of an alert rule, a channel or a silence. */
+export const AlertName = z.string().regex(NAME, NAME_RULE)

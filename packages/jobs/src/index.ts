@@ -2,6 +2,7 @@ import type { AnyJob } from '@jadwal/sdk'
 import { createJobs } from './create-jobs.ts'
 import { readSettings } from './settings.ts'
 
+export { createAlertJobs } from './create-alert-jobs.ts'
 export { jobsEnv } from './settings.ts'
 
 /**

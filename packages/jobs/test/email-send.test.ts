@@ -1,36 +1,15 @@
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+import type { SMTPServerOptions } from 'smtp-server'
 import { expect, test } from 'vitest'
 import { emailSend } from '../src/email-send.ts'
 import { readSettings } from '../src/settings.ts'
 import { attempt, RUN_ID } from './attempt.ts'
+import { startMailServer } from './mail-server.ts'
 
 const mail = { to: 'ops@example.com', subject: 'Down', text: 'It is down.' }
 
-/** A real mail server on a free port, and what it was sent. */
-async function startMailServer(options: SMTPServerOptions = {}) {
-  const mails: string[] = []
-  const server = new SMTPServer({
-    authOptional: true,
-    disabledCommands: ['STARTTLS'],
-    async onData(stream, _session, done) {
-      const chunks: Buffer[] = []
-      for await (const chunk of stream) chunks.push(chunk as Buffer)
-      mails.push(Buffer.concat(chunks).toString())
-      done()
-    },
-    ...options,
-  })
-  server.on('error', () => {}) // Connections that a test breaks off.
-  const listening = server.listen(0, '127.0.0.1')
-  await once(listening, 'listening')
-  const { port } = listening.address() as AddressInfo
-  return {
-    mails,
-    job: emailSend(readSettings({ SMTP_URL: `smtp://127.0.0.1:${port}` })),
-    [Symbol.asyncDispose]: () => new Promise<void>((closed) => server.close(closed)),
-  }
+async function setup(options: SMTPServerOptions = {}) {
+  const server = await startMailServer(options)
+  return { ...server, job: emailSend(readSettings({ SMTP_URL: server.url })) }
 }
 
 function refusing(responseCode: number): SMTPServerOptions {
@@ -41,7 +20,7 @@ function refusing(responseCode: number): SMTPServerOptions {
 }
 
 test('a mail is delivered, with an id that is the same in every attempt', async () => {
-  await using server = await startMailServer()
+  await using server = await setup()
   const result = await attempt(server.job, mail)
   expect(result).toMatchObject({ messageId: `<${RUN_ID}@jadwal>` })
   await attempt(server.job, mail, { attempt: 2 })
@@ -55,13 +34,13 @@ test('a mail is delivered, with an id that is the same in every attempt', async 
 })
 
 test('a subject cannot smuggle in another header', async () => {
-  await using server = await startMailServer()
+  await using server = await setup()
   await attempt(server.job, { ...mail, subject: 'Down\r\nBcc: all@example.com' })
   expect(server.mails[0]).not.toMatch(/^Bcc:/m)
 })
 
 test('5xx of the mail server is permanent', async () => {
-  await using server = await startMailServer(refusing(550))
+  await using server = await setup(refusing(550))
   await expect(attempt(server.job, mail)).rejects.toMatchObject({
     name: 'PermanentError',
     message: expect.stringContaining('550'),
@@ -69,12 +48,12 @@ test('5xx of the mail server is permanent', async () => {
 })
 
 test('4xx of the mail server is tried again', async () => {
-  await using server = await startMailServer(refusing(451))
+  await using server = await setup(refusing(451))
   await expect(attempt(server.job, mail)).rejects.toMatchObject({ responseCode: 451 })
 })
 
 test('a mail server that is not there is tried again', async () => {
-  const server = await startMailServer()
+  const server = await setup()
   await server[Symbol.asyncDispose]()
   await expect(attempt(server.job, mail)).rejects.toMatchObject({ code: 'ESOCKET' })
 })
@@ -90,7 +69,7 @@ test('without SMTP_URL mail is permanent failure that names the variable', async
 test('an abort is not kept waiting by a silent mail server', async () => {
   const controller = new AbortController()
   const reason = new Error('stop')
-  await using server = await startMailServer({
+  await using server = await setup({
     onConnect: () => controller.abort(reason), // and never greets
   })
   const sent = attempt(server.job, mail, { signal: controller.signal })
