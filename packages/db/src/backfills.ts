@@ -49,7 +49,7 @@ export async function countBackfillRuns(
   id: string,
 ): Promise<Partial<Record<RunState, number>>> {
   const rows = await db
-    .selectFrom('runs')
+    .selectFrom('runs_all')
     .select(['state', (eb) => eb.fn.countAll<number>().as('count')])
     .where('backfill_id', '=', id)
     .groupBy('state')

@@ -99,7 +99,7 @@ export type AttemptRow = Selectable<AttemptTable>
 /** How long the runs of a job are kept, as it was last published; of those that say so. */
 interface JobRetentionTable {
   job: string
-  retention: JSONColumnType<Retention, string, string>
+  retention: JSONColumnType<Retention, string>
 }
 
 interface LeaderTermTable {

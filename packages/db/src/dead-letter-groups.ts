@@ -34,7 +34,7 @@ export async function listDeadLetterGroups(
   const rows = await db
     .with('g', (with_) =>
       with_
-        .selectFrom('runs')
+        .selectFrom('runs_all')
         .select(({ fn }) => [
           'queue',
           'job',
@@ -52,7 +52,7 @@ export async function listDeadLetterGroups(
         .limit(limit + 1),
     )
     .selectFrom('g')
-    .innerJoin('runs as r', 'r.id', 'g.example')
+    .innerJoin('runs_all as r', 'r.id', 'g.example')
     .select([
       'g.fingerprint',
       'g.job',

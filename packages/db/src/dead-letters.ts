@@ -33,7 +33,7 @@ export async function listDeadLetters(
 ): Promise<Page<RecordedRun>> {
   const limit = pageLimit(page)
   let query = db
-    .selectFrom('runs')
+    .selectFrom('runs_all')
     .selectAll()
     .where((eb) => eb.and(conditions(eb, filters)))
     .orderBy('finished_at', 'desc')
@@ -58,7 +58,7 @@ export async function countDeadLetters(
   const { count } = await db
     .selectFrom((from) =>
       from
-        .selectFrom('runs')
+        .selectFrom('runs_all')
         .select('id')
         .where((eb) => eb.and(conditions(eb, { ...filters, settled: 'no' })))
         .limit(most + 1)
@@ -101,7 +101,7 @@ export async function listUnsettledIds(
 
 function unsettled(db: Db, filters: DeadLetterFilters, { after, limit }: LetterWalk) {
   const query = db
-    .selectFrom('runs')
+    .selectFrom('runs_all')
     .where((eb) => eb.and(conditions(eb, { ...filters, settled: 'no' })))
     .orderBy('finished_at')
     .orderBy('id')
@@ -121,16 +121,16 @@ export async function findLetters(
   const found = new Map<string, { run?: RunRow; settled?: SettledLetterRow }>()
   if (ids.length === 0) return found
   const wanted = sql<boolean>`id = ANY (${[...ids]}::uuid[])`
-  for (const run of await db.selectFrom('runs').selectAll().where(wanted).execute())
+  for (const run of await db.selectFrom('runs_all').selectAll().where(wanted).execute())
     found.set(run.id, { run })
   for (const settled of await findSettled(db, ids))
     found.set(settled.run_id, { ...found.get(settled.run_id), settled })
   return found
 }
 
-/** Of the table `runs`. */
+/** Of the view `runs_all`. */
 export function conditions(
-  eb: ExpressionBuilder<Database, 'runs'>,
+  eb: ExpressionBuilder<Database, 'runs_all'>,
   filters: DeadLetterFilters & { settled: Settled },
 ): Expression<SqlBool>[] {
   const { ids, queue, job, jobs, fingerprint, notMadeBy, from, to, settled } = filters
@@ -146,12 +146,12 @@ export function conditions(
     const made = eb
       .selectFrom('settled_letters as made')
       .select('made.run_id')
-      .whereRef('made.run_id', '=', 'runs.redrive_of')
+      .whereRef('made.run_id', '=', 'runs_all.redrive_of')
       .where('made.redrive_id', '=', notMadeBy)
     all.push(eb.not(eb.exists(made)))
   }
   const decision = eb.exists(
-    eb.selectFrom('settled_letters').select('run_id').whereRef('run_id', '=', 'runs.id'),
+    eb.selectFrom('settled_letters').select('run_id').whereRef('run_id', '=', 'runs_all.id'),
   )
   if (settled !== 'any') all.push(settled === 'yes' ? decision : eb.not(decision))
   return all

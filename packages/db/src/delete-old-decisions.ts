@@ -12,7 +12,7 @@ export async function deleteOldSettled(db: Kysely<Database>, borderMs: number): 
       WITH gone AS (
         DELETE FROM ${settled} WHERE ctid = ANY (ARRAY(
           SELECT s.ctid FROM ${settled} AS s WHERE s.run_id < ${firstUuidAt(borderMs)}
-            AND NOT EXISTS (SELECT FROM ${sql.table('runs')} AS r WHERE r.id = s.run_id)
+            AND NOT EXISTS (SELECT FROM ${sql.table('runs_all')} AS r WHERE r.id = s.run_id)
           LIMIT ${BATCH}))
         RETURNING 1
       ) SELECT count(*) AS deleted FROM gone`,

@@ -12,7 +12,13 @@ export interface RecordedRun {
 
 /** A run and its attempts; undefined when Postgres has not heard of it. Served by the primary keys. */
 export async function findRun(db: Kysely<Database>, id: string): Promise<RecordedRun | undefined> {
-  const run = await db.selectFrom('runs').selectAll().where('id', '=', id).executeTakeFirst()
+  const run = await db
+    .selectFrom('runs_all')
+    .selectAll()
+    .where('id', '=', id)
+    .orderBy('revision', 'desc')
+    .limit(1)
+    .executeTakeFirst()
   if (!run) return undefined
   const attempts = await listAttempts(db, [id])
   const [settled] = run.state === 'dead' ? await findSettled(db, [id]) : []
@@ -25,7 +31,7 @@ export async function listRecordedIds(
   ids: readonly string[],
 ): Promise<string[]> {
   const rows = await db
-    .selectFrom('runs')
+    .selectFrom('runs_all')
     .select('id')
     .where(sql<boolean>`id = ANY (${[...ids]}::uuid[])`)
     .execute()
@@ -39,9 +45,9 @@ export async function listAttempts(
 ): Promise<AttemptRow[]> {
   if (runIds.length === 0) return []
   return db
-    .selectFrom('attempts')
+    .selectFrom('attempts_all')
     .selectAll()
-    .where('run_id', 'in', runIds)
+    .where(sql<boolean>`run_id = ANY (${[...runIds]}::uuid[])`)
     .orderBy('run_id')
     .orderBy('attempt')
     .execute()

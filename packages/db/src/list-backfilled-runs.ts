@@ -26,7 +26,7 @@ export async function listBackfilledRuns(
     .execute()
   if (backfills.length === 0) return []
   const rows = await db
-    .selectFrom('runs')
+    .selectFrom('runs_all')
     .select(['id', 'state', 'backfill_id', 'tick_at'])
     .where(
       'backfill_id',

@@ -36,7 +36,7 @@ async function coveredAmong(db: Db, runs: ReadonlyMap<string, number>): Promise<
   let tickOf = runs
   while (tickOf.size > 0) {
     const rows = await db
-      .selectFrom('runs')
+      .selectFrom('runs_all')
       .select(['id', 'state'])
       .where(sql<boolean>`id = ANY (${[...tickOf.keys()]}::uuid[])`)
       .where('state', 'in', [...COVERING, 'dead'])
@@ -71,7 +71,7 @@ async function listBackfilled(
   const firstId = firstUuidAt(Math.min(...backfills.map((each) => each.created_at.getTime())))
   const ticks = ticksMs.map((tickMs) => new Date(tickMs))
   const rows = await db
-    .selectFrom('runs')
+    .selectFrom('runs_all')
     .select(['id', 'state', 'tick_at'])
     .where('id', '>=', firstId)
     .where(sql<boolean>`backfill_id = ANY (${ids}::uuid[])`)

@@ -1,97 +1,67 @@
-import { firstUuidAt, type RunState } from '@jadwal/domain'
-import { type Expression, type ExpressionBuilder, type Kysely, sql, type SqlBool } from 'kysely'
+import { sql } from 'kysely'
 import { decodeCursor, encodeCursor, UUID } from './cursor.ts'
-import type { AttemptRow, Database, RunRow } from './database.ts'
+import type { AttemptRow, Db, RunRow } from './database.ts'
 import { listAttempts, type RecordedRun } from './find-run.ts'
-import { type Page, pageLimit, pageOf, type PageRequest } from './page.ts'
-
-export interface RunFilters {
-  job?: string
-  queue?: string
-  state?: RunState
-  /** Name of a schedule. */
-  schedule?: string
-  /** The run whose handler enqueued them. */
-  parent?: string
-  /** A run has all of these. */
-  labels?: Record<string, string>
-  /** By the time in the run's id: when it was enqueued, or its tick. From, inclusive. */
-  from?: Date
-  /** To, exclusive. */
-  to?: Date
-  /** A run's id, a job's name, or words that its error has all of. */
-  q?: string
-}
+import { onceMoreIfDropped } from './once-more-if-dropped.ts'
+import { type Page, pageLimit, type PageRequest } from './page.ts'
+import { type Conditions, idRange, planSearch, type RunFilters } from './run-filters.ts'
+import { searchRuns } from './search-runs.ts'
 
 /**
- * Runs by descending id, which is by time. Each filter has an index that ends in the id
- * (runs_job_idx, runs_queue_idx, runs_state_idx, runs_schedule_idx, runs_parent_idx; labels and words
- * have GIN); from and to leave out whole partitions. Throws BadCursorError.
+ * Runs by descending id, which is by time. Each filter has an index: job, queue, states, schedule,
+ * parent, backfill, error, idempotency key and late one that ends in the id, so that it is read in order;
+ * labels and words have GIN, whose matches in a day are read and sorted. Of several filters one leads (see
+ * `planSearch`). A page may be short, with a cursor, where a search has come to the end of its time. Throws
+ * BadCursorError.
  */
 export async function listRuns(
-  db: Kysely<Database>,
+  db: Db,
   filters: RunFilters,
   page: PageRequest,
 ): Promise<Page<RecordedRun>> {
   const limit = pageLimit(page)
   const after = page.cursor === undefined ? undefined : decodeCursor(page.cursor, UUID)
-  const scheduleId =
-    filters.schedule === undefined ? undefined : await findScheduleId(db, filters.schedule)
-  if (filters.schedule !== undefined && scheduleId === undefined)
-    return { items: [], nextCursor: null }
-  let query = db
-    .selectFrom('runs')
-    .selectAll()
-    .where((eb) => eb.and(conditions(eb, filters)))
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-  if (after !== undefined) query = query.where('id', '<', after)
-  if (scheduleId !== undefined) query = query.where('schedule_id', '=', scheduleId)
-  const { items, nextCursor } = pageOf(await query.execute(), limit, (last) =>
-    encodeCursor(last.id),
+  const conditions = await lookUpSchedule(db, filters)
+  if (conditions === undefined) return { items: [], nextCursor: null }
+  const range = idRange(filters, after)
+  const search = planSearch(conditions)
+  const { ids, reachedId } = await onceMoreIfDropped(() =>
+    searchRuns(db, search, { range, limit: limit + 1 }),
   )
-  return { items: await withAttempts(db, items), nextCursor }
+  const shown = ids.slice(0, limit)
+  const last = ids.length > limit ? shown.at(-1) : reachedId
+  return {
+    items: await readRuns(db, shown),
+    nextCursor: last === undefined ? null : encodeCursor(last),
+  }
 }
 
-function conditions(
-  eb: ExpressionBuilder<Database, 'runs'>,
-  filters: RunFilters,
-): Expression<SqlBool>[] {
-  const { job, queue, state, parent, labels, from, to, q } = filters
-  const all: Expression<SqlBool>[] = []
-  if (job !== undefined) all.push(eb('job', '=', job))
-  if (queue !== undefined) all.push(eb('queue', '=', queue))
-  if (state !== undefined) all.push(eb('state', '=', state))
-  if (parent !== undefined) all.push(eb('parent_id', '=', parent))
-  if (labels !== undefined)
-    all.push(sql<SqlBool>`labels is not null and labels @> ${JSON.stringify(labels)}::jsonb`)
-  if (from !== undefined) all.push(eb('id', '>=', firstUuidAt(from.getTime())))
-  if (to !== undefined) all.push(eb('id', '<', firstUuidAt(to.getTime())))
-  if (q !== undefined && q.trim() !== '') all.push(words(eb, q.trim()))
-  return all
-}
-
-/** Served by runs_pkey, runs_job_idx and runs_error_words_idx. */
-function words(eb: ExpressionBuilder<Database, 'runs'>, q: string): Expression<SqlBool> {
-  if (UUID.test(q)) return eb('id', '=', q.toLowerCase())
-  return eb.or([
-    eb('job', '=', q),
-    sql<SqlBool>`error is not null and to_tsvector('simple', error ->> 'message') @@ plainto_tsquery('simple', ${q})`,
-  ])
-}
-
-async function findScheduleId(db: Kysely<Database>, name: string): Promise<string | undefined> {
+/** The filters by id of the schedule; undefined when no schedule ever had the name. */
+async function lookUpSchedule(db: Db, filters: RunFilters): Promise<Conditions | undefined> {
+  const { schedule, from: _from, to: _to, ...conditions } = filters
+  if (schedule === undefined) return conditions
   const row = await db
     .selectFrom('schedules')
     .select('id')
-    .where('name', '=', name)
+    .where('name', '=', schedule)
     .executeTakeFirst()
-  return row?.id
+  return row && { ...conditions, scheduleId: row.id }
 }
 
-async function withAttempts(db: Kysely<Database>, runs: RunRow[]): Promise<RecordedRun[]> {
-  const byRun = new Map(runs.map((run) => [run.id, { run, attempts: [] as AttemptRow[] }]))
-  for (const attempt of await listAttempts(db, [...byRun.keys()]))
-    byRun.get(attempt.run_id)?.attempts.push(attempt)
-  return [...byRun.values()]
+/** Runs by their ids, in this order, with their attempts. Served by the primary keys. */
+async function readRuns(db: Db, ids: readonly string[]): Promise<RecordedRun[]> {
+  if (ids.length === 0) return []
+  const rows = await db
+    .selectFrom('runs_all')
+    .selectAll()
+    .where(sql<boolean>`id = ANY (${ids}::uuid[])`)
+    .execute()
+  const byId = new Map<string, { run: RunRow; attempts: AttemptRow[] }>()
+  for (const run of rows) {
+    const other = byId.get(run.id)
+    if (!other || other.run.revision < run.revision) byId.set(run.id, { run, attempts: [] })
+  }
+  for (const attempt of await listAttempts(db, ids))
+    byId.get(attempt.run_id)?.attempts.push(attempt)
+  return ids.flatMap((id) => byId.get(id) ?? [])
 }

@@ -32,7 +32,7 @@ export async function listTickRows(
   { fromMs, untilMs, ticks }: { fromMs: number; untilMs: number; ticks: readonly number[] },
 ): Promise<LedgerRow[]> {
   const read = await db
-    .selectFrom('runs')
+    .selectFrom('runs_all')
     .select([...COLUMNS, 'backfill_id', 'redrive_of'])
     .where('schedule_id', '=', scheduleId)
     .where('id', '>=', firstUuidAt(fromMs))
@@ -60,7 +60,7 @@ async function findTickRows(
 ): Promise<Pick<RunRow, keyof LedgerRow>[]> {
   if (ticks.length === 0) return []
   const ids = ticks.map((tickAtMs) => tickRunId(scheduleId, tickAtMs))
-  return db.selectFrom('runs').select(COLUMNS).where('id', 'in', ids).execute()
+  return db.selectFrom('runs_all').select(COLUMNS).where('id', 'in', ids).execute()
 }
 
 /** Rows of ticks do not overlap: if any reaches into a period, it is the last one before it. */
@@ -70,7 +70,7 @@ async function findRowBefore(
   fromMs: number,
 ): Promise<LedgerRow | undefined> {
   const row = await db
-    .selectFrom('runs')
+    .selectFrom('runs_all')
     .select(COLUMNS)
     .where('schedule_id', '=', scheduleId)
     .where('id', '<', firstUuidAt(fromMs))

@@ -76,7 +76,7 @@ export async function countRedriven(db: Db, id: string, most: number): Promise<R
   const to = firstUuidAt(runIdTimeMs(RunId.parse(last)) + 1)
   const rows = await db
     .selectFrom('settled_letters as s')
-    .leftJoin('runs as r', (join) =>
+    .leftJoin('runs_all as r', (join) =>
       join.onRef('r.id', '=', 's.redriven_as').on('r.id', '>=', from).on('r.id', '<', to),
     )
     .select((eb) => [
@@ -177,7 +177,7 @@ export async function findReturned(
   return db
     .selectFrom('runs as r')
     .innerJoin('settled_letters as s', 's.run_id', 'r.redrive_of')
-    .innerJoin('runs as before', 'before.id', 's.run_id')
+    .innerJoin('runs_all as before', 'before.id', 's.run_id')
     .select(['r.id as run', 'r.fingerprint'])
     .where('r.state', '=', sql.lit('dead'))
     .where('r.redrive_of', 'is not', null)
@@ -198,7 +198,7 @@ export async function findReturned(
 export async function notEnded(db: Db, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return []
   const rows = await db
-    .selectFrom('runs')
+    .selectFrom('runs_all')
     .select('id')
     .where(sql<boolean>`id = ANY (${[...ids]}::uuid[])`)
     .where('finished_at', 'is not', null)

@@ -1,0 +1,110 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Db } from './database.ts'
+import type { IdRange, Search } from './run-filters.ts'
+
+/**
+ * A look into one table for the newest runs that a search is for:
+ * - `exact`: the leader says all, its index has them in order;
+ * - `window`: the newest runs of the leader, checked one by one: finds at once what is common;
+ * - `some`: everything that matches, by whatever indexes Postgres thinks best, unless that is too much;
+ * - `every`: the same, however much it is.
+ */
+export type ProbeKind = 'exact' | 'window' | 'some' | 'every'
+
+export interface Probe {
+  table: string
+  kind: ProbeKind
+}
+
+export interface ProbeResult {
+  /** Newest first, at most as many as were asked for. */
+  ids: string[]
+  /** There may be more that match than the ids say: another kind of look has to tell. */
+  isPartial: boolean
+}
+
+/** Runs that a window looks at. */
+const WINDOW = 1_000
+/** Matches that `some` reads in one table. */
+const SOME = 10_000
+
+/** Carries out probes in one statement, each within its bounds. Results are in the order of the probes. */
+export async function runProbes(
+  db: Db,
+  probes: readonly Probe[],
+  ask: { search: Search; range: IdRange; limit: number },
+): Promise<ProbeResult[]> {
+  const parts = probes.map(
+    (probe, at) => sql`SELECT ${sql.lit(at)} AS at, found.* FROM (${look(probe, ask)}) AS found`,
+  )
+  const { rows } = await sql<{ at: number; ids: string[]; seen: number }>`
+    ${sql.join(parts, sql` UNION ALL `)} ORDER BY at`.execute(db)
+  return rows.map(({ at, ids, seen }) => ({
+    ids,
+    isPartial: isPartial(probes[at]?.kind, seen, ids.length < ask.limit),
+  }))
+}
+
+function isPartial(kind: ProbeKind | undefined, seen: number, isShort: boolean): boolean {
+  if (kind === 'window') return isShort && seen === WINDOW
+  return kind === 'some' && seen > SOME
+}
+
+interface Ask {
+  search: Search
+  range: IdRange
+  limit: number
+}
+
+/** One row: the ids, and how many runs were looked at. */
+function look({ table, kind }: Probe, { search, range, limit }: Ask): RawBuilder<unknown> {
+  const from = sql.table(table)
+  switch (kind) {
+    case 'exact':
+      return sql`SELECT array(${led(from, search, { range, limit })}) AS ids, 0 AS seen`
+    case 'window':
+      return sql`
+        WITH newest AS MATERIALIZED (${led(from, search, { range, limit: WINDOW })})
+        SELECT array(
+          SELECT t.id FROM newest JOIN ${from} AS t ON t.id = newest.id
+          WHERE ${and(search.rest)} ORDER BY t.id DESC LIMIT ${limit}) AS ids,
+        (SELECT count(*)::int FROM newest) AS seen`
+    case 'some':
+    case 'every':
+      return sql`
+        WITH found AS MATERIALIZED (
+          SELECT id FROM ${from} WHERE ${and([...search.all, ...within(range)])}
+          ${kind === 'some' ? sql`LIMIT ${SOME + 1}` : sql``})
+        SELECT array(SELECT id FROM found ORDER BY id DESC LIMIT ${limit}) AS ids,
+        (SELECT count(*)::int FROM found) AS seen`
+  }
+}
+
+/** The newest ids for which the leading condition holds; with states, of each the newest first. */
+function led(
+  from: RawBuilder<unknown>,
+  { states, lead }: Search,
+  { range, limit }: { range: IdRange; limit: number },
+): RawBuilder<unknown> {
+  if (states === undefined)
+    return sql`SELECT id FROM ${from} WHERE ${and([lead, ...within(range)])}
+      ORDER BY id DESC LIMIT ${limit}`
+  return sql`
+    SELECT of_state.id FROM unnest(${states}::text[]) AS each(state)
+    CROSS JOIN LATERAL (
+      SELECT id FROM ${from} AS r
+      WHERE ${and([lead, sql`r.state = each.state`, ...within(range)])}
+      ORDER BY id DESC LIMIT ${limit}) AS of_state
+    ORDER BY of_state.id DESC LIMIT ${limit}`
+}
+
+function within({ from, before }: IdRange): RawBuilder<unknown>[] {
+  return [
+    ...(from === undefined ? [] : [sql`id >= ${from}::uuid`]),
+    ...(before === undefined ? [] : [sql`id < ${before}::uuid`]),
+  ]
+}
+
+function and(conditions: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
+  return conditions.length === 0 ? sql`true` : sql.join(conditions, sql` AND `)
+}

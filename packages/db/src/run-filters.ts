@@ -1,0 +1,178 @@
+import { firstUuidAt, type RunState } from '@jadwal/domain'
+import { type RawBuilder, sql } from 'kysely'
+import { UUID } from './cursor.ts'
+
+export interface RunFilters {
+  job?: string
+  queue?: string
+  /** Any of these. */
+  states?: readonly RunState[]
+  /** Name of a schedule. */
+  schedule?: string
+  /** The run whose handler enqueued them. */
+  parent?: string
+  backfill?: string
+  /** The name of the error that its last attempt ended with. */
+  error?: string
+  idempotencyKey?: string
+  /** A run has all of these. */
+  labels?: Record<string, string>
+  /** Ticks that were found to be late. */
+  late?: true
+  /** By the time in the run's id: when it was enqueued, or its tick. From, inclusive. */
+  from?: Date
+  /** To, exclusive. */
+  to?: Date
+  /** A run's id, an idempotency key, a job's name, or words that its error and search text have all of. */
+  q?: string
+}
+
+/** Filters whose schedule has been looked up. */
+export type Conditions = Omit<RunFilters, 'schedule' | 'from' | 'to'> & { scheduleId?: string }
+type Name = keyof Conditions
+
+/** Ids in [from, before), as far as given. */
+export interface IdRange {
+  from?: string
+  before?: string
+}
+
+/**
+ * The conditions that an index answers newest first, most selective first. The first one that is
+ * given leads the search, the others are checked on what it finds.
+ */
+const LEADERS: readonly Name[] = [
+  'idempotencyKey',
+  'parent',
+  'backfill',
+  'scheduleId',
+  'late',
+  'error',
+  'job',
+  'queue',
+]
+
+/** One way to look for runs in a table. */
+export interface Search {
+  /** The condition that leads; undefined: all runs, by their ids. */
+  leader: Name | undefined
+  /** The states to look into one by one, where the leader's index has them before the id. */
+  states: readonly RunState[] | undefined
+  /** What else holds; nothing when the leader says all. */
+  rest: readonly RawBuilder<boolean>[]
+  /** All that holds. */
+  all: readonly RawBuilder<boolean>[]
+  lead: RawBuilder<boolean>
+}
+
+const ALL_STATES: readonly RunState[] = [
+  'queued',
+  'running',
+  'retrying',
+  'succeeded',
+  'dead',
+  'cancelled',
+  'skipped',
+]
+
+/** How runs with these conditions are looked for. */
+export function planSearch(conditions: Conditions): Search {
+  const given = (Object.keys(conditions) as Name[]).filter((name) => isGiven(conditions, name))
+  const all = given.map((name) => condition(conditions, name))
+  const leader = LEADERS.find((name) => given.includes(name))
+  if (leader === undefined) return searchByState(conditions, given, all)
+  const byState = leader === 'job' || leader === 'queue'
+  const led: Name[] = byState ? [leader, 'states'] : [leader]
+  return {
+    leader,
+    states: byState ? (conditions.states ?? ALL_STATES) : undefined,
+    lead: condition(conditions, leader),
+    rest: restOf(conditions, given, led),
+    all,
+  }
+}
+
+/** Most runs have succeeded, so with that state there is nothing better than to walk through all runs. */
+function searchByState(
+  conditions: Conditions,
+  given: readonly Name[],
+  all: readonly RawBuilder<boolean>[],
+): Search {
+  const { states } = conditions
+  const rest = restOf(conditions, given, ['states'])
+  if (states === undefined || states.includes('succeeded')) {
+    const lead = states === undefined ? sql<boolean>`true` : condition(conditions, 'states')
+    return { leader: undefined, states: undefined, lead, rest, all }
+  }
+  return { leader: 'states', states, lead: sql<boolean>`state <> 'succeeded'`, rest, all }
+}
+
+function restOf(
+  conditions: Conditions,
+  given: readonly Name[],
+  led: readonly Name[],
+): RawBuilder<boolean>[] {
+  return given.filter((name) => !led.includes(name)).map((name) => condition(conditions, name))
+}
+
+function isGiven(conditions: Conditions, name: Name): boolean {
+  if (name === 'q') return (conditions.q ?? '').trim() !== ''
+  if (name === 'labels') return Object.keys(conditions.labels ?? {}).length > 0
+  return conditions[name] !== undefined
+}
+
+/** In SQL, on a table with the columns of `runs`, each in the words of its index. */
+function condition(conditions: Conditions, name: Name): RawBuilder<boolean> {
+  const { labels, states, q = '' } = conditions
+  switch (name) {
+    case 'idempotencyKey':
+      return sql`idempotency_key = ${conditions.idempotencyKey}`
+    case 'parent':
+      return sql`parent_id = ${conditions.parent}`
+    case 'backfill':
+      return sql`backfill_id = ${conditions.backfill}`
+    case 'scheduleId':
+      return sql`schedule_id = ${conditions.scheduleId}`
+    case 'late':
+      return sql`late_at IS NOT NULL`
+    case 'error':
+      return sql`(error IS NOT NULL AND error ->> 'name' = ${conditions.error})`
+    case 'job':
+      return sql`job = ${conditions.job}`
+    case 'queue':
+      return sql`queue = ${conditions.queue}`
+    case 'states':
+      return states?.includes('succeeded') === true
+        ? sql`state = ANY (${states}::text[])`
+        : sql`(state <> 'succeeded' AND state = ANY (${states}::text[]))`
+    case 'labels':
+      return sql`(labels IS NOT NULL AND labels @> ${JSON.stringify(labels)}::jsonb)`
+    case 'q':
+      return words(q.trim())
+  }
+}
+
+/** Served by runs_pkey, runs_words_idx, runs_idempotency_key_idx and runs_job_state_idx, together. */
+function words(q: string): RawBuilder<boolean> {
+  const text = sql`((error IS NOT NULL OR search IS NOT NULL) AND to_tsvector('simple',
+    left(coalesce(error ->> 'message', ''), 8000) || ' ' || left(coalesce(search, ''), 8000))
+    @@ plainto_tsquery('simple', ${q}))`
+  const id = UUID.test(q) ? sql`id = ${q.toLowerCase()}::uuid OR ` : sql``
+  return sql`(${id}idempotency_key = ${q} OR job = ${q} OR ${text})`
+}
+
+/** The ids from `from` to `to`, before the cursor's. */
+export function idRange(
+  { from, to }: Pick<RunFilters, 'from' | 'to'>,
+  cursor: string | undefined,
+): IdRange {
+  const ends = [to === undefined ? undefined : firstUuidAt(to.getTime()), cursor?.toLowerCase()]
+  const before = ends
+    .filter((end) => end !== undefined)
+    .toSorted()
+    .at(0)
+  return {
+    ...(from === undefined ? {} : { from: firstUuidAt(from.getTime()) }),
+    ...(before === undefined ? {} : { before }),
+  }
+}
