@@ -65,7 +65,8 @@ export { type BackfilledRun, listBackfilledRuns } from './list-backfilled-runs.t
 export { listCoveredTicks } from './list-covered-ticks.ts'
 export { listCalendarSpecs } from './list-calendar-specs.ts'
 export { listPausesOf } from './list-pauses-of.ts'
-export { listRuns, type RunFilters } from './list-runs.ts'
+export { listRuns } from './list-runs.ts'
+export type { RunFilters } from './run-filters.ts'
 export { findCalendar, listCalendars } from './list-calendars.ts'
 export { listCurrentPauses } from './list-pauses.ts'
 export {

@@ -42,27 +42,46 @@ export const Labels = z
   .union([Label.transform((label) => [label]), z.array(Label)], LABEL_RULE)
   .transform((labels) => Object.fromEntries(labels.map(splitLabel)))
 
+const STATE_RULE = `must be one of ${RunState.options.join(', ')}`
+const State = z.enum(RunState.options, STATE_RULE)
+const States = z.union([State.transform((state) => [state]), z.array(State)], STATE_RULE)
+const Text = z
+  .string('must be given once')
+  .max(200, 'must have at most 200 characters')
+  .regex(NO_NUL, NUL_RULE)
+
 const RunQuery = PageQuery.extend({
   job: Name.optional(),
   queue: Name.optional(),
-  state: z.enum(RunState.options, `must be one of ${RunState.options.join(', ')}`).optional(),
-  schedule: Name.optional(),
-  parent: z.uuid('must be the id of a run').optional(),
-  label: Labels.optional(),
-  from: Instant.optional(),
-  to: Instant.optional(),
-  q: z
-    .string('must be given once')
-    .max(200, 'must have at most 200 characters')
-    .regex(NO_NUL, NUL_RULE)
+  state: States.describe('Repeatable: any of these.').optional(),
+  schedule: Name.describe('Name of a schedule, deleted ones too.').optional(),
+  parent: z
+    .uuid('must be the id of a run')
+    .describe('The run whose handler enqueued it.')
     .optional(),
+  backfill: z.uuid('must be the id of a backfill').optional(),
+  error: Text.min(1, 'must not be empty')
+    .describe('Name of the error that its last attempt ended with, such as `TypeError`.')
+    .optional(),
+  idempotencyKey: Text.min(1, 'must not be empty').optional(),
+  label: Labels.describe('Repeatable: `name:value`; all must hold.').optional(),
+  late: z
+    .literal('true', "must be 'true', or be left out")
+    .transform(() => true as const)
+    .describe('Only ticks that were found to be late.')
+    .optional(),
+  from: Instant.describe('Enqueued, or its tick, at or after this.').optional(),
+  to: Instant.describe('Enqueued, or its tick, before this.').optional(),
+  q: Text.describe(
+    'The id of a run, an idempotency key, the name of a job, or words: runs whose error message and searchable parts of the payload have all of them.',
+  ).optional(),
 })
 
 /** The query of `GET /api/v1/runs`. Throws a `Problem` that names every bad field. */
 export function readRunQuery(query: unknown): { filters: RunFilters; page: PageRequest } {
-  const { limit, cursor, label, ...rest } = parseRequest(RunQuery, query, 'query')
+  const { limit, cursor, label, state, ...rest } = parseRequest(RunQuery, query, 'query')
   return {
-    filters: withoutUndefined<RunFilters>({ ...rest, labels: label }),
+    filters: withoutUndefined<RunFilters>({ ...rest, labels: label, states: state }),
     page: withoutUndefined<PageRequest>({ limit, cursor }),
   }
 }
