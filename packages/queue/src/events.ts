@@ -9,8 +9,9 @@ export interface JadwalEvent {
   /**
    * `tick.late`: a tick had not succeeded by the time that its schedule gives it. `fuse.opened`,
    * `fuse.closed`: runs of a job are parked because too many failed, and made again.
+   * `queue.paused`, `queue.resumed`: somebody did so.
    */
-  type: 'tick.late' | 'fuse.opened' | 'fuse.closed'
+  type: 'tick.late' | 'fuse.opened' | 'fuse.closed' | 'queue.paused' | 'queue.resumed'
   /** ISO 8601. */
   at: string
   data: Record<string, unknown>

@@ -63,6 +63,7 @@ export async function countQueues(
   )
   return counted.map(({ queue, reply }) => {
     const since = waitingSince.get(queue)
+    const { paused, pause } = pauseState(reply[7] !== null, reply[11])
     return {
       name: queue,
       counts: {
@@ -74,7 +75,8 @@ export async function countQueues(
         completed: reply[5],
       },
       deadLetters: reply[6],
-      ...pauseState(reply[7] !== null, reply[11]),
+      paused,
+      pause,
       oldestWaitingSeconds: since === undefined ? null : Math.max(0, nowMs - since) / 1_000,
       outboxDepth: reply[8],
     }

@@ -5,6 +5,7 @@ import { addDeadLetterRoutes } from './dead-letter-routes.ts'
 import { addLeaderRoutes } from './leader-routes.ts'
 import { addLoadRoutes } from './load-routes.ts'
 import { addOpenapiRoute } from './openapi-route.ts'
+import { addQueuesRoutes } from './queues-routes.ts'
 import { addReadRoutes } from './read-routes.ts'
 import { addRedriveRoutes } from './redrive-routes.ts'
 import { addRetryRoute } from './retry-route.ts'
@@ -22,6 +23,7 @@ export function apiEndpoints(deps: ApiDeps): Endpoints {
   addDeadLetterRoutes(endpoints, deps)
   addRedriveRoutes(endpoints, deps)
   addReadRoutes(endpoints, deps)
+  addQueuesRoutes(endpoints, deps)
   addBackfillRoutes(endpoints, deps)
   addLeaderRoutes(endpoints, deps)
   addScheduleActsRoutes(endpoints, deps)

@@ -15,6 +15,8 @@ const KINDS = {
   'not-retrying': [409, 'The run waits for no retry'],
   'letter-discarded': [409, 'The dead letter was discarded'],
   'redrive-ended': [409, 'The redrive has ended'],
+  'reserved-queue': [409, 'The queue belongs to Jadwal itself'],
+  'not-delayed': [409, 'The run waits for no time'],
   'no-leader': [409, 'No scheduler leads'],
   'of-the-file': [409, 'Made by the schedule file'],
   'paused-by-spec': [409, 'The schedule says that it is paused'],

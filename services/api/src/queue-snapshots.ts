@@ -44,6 +44,11 @@ export class QueueSnapshots {
     return await this.#last
   }
 
+  /** What is asked for next is counted anew. */
+  forget(): void {
+    this.#takenAtMs = -Infinity
+  }
+
   /** Counts right now. */
   async take(): Promise<QueueSnapshot> {
     const nowMs = this.#clock.now().getTime()
