@@ -22,6 +22,12 @@ import { z } from 'zod'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory } from './ask.ts'
 import { BackfillQuery, BackfillRequest, MOST_KEPT_FROM, MOST_TICKS } from './backfill-request.ts'
+import {
+  changeBackfillDoc,
+  createBackfillDoc,
+  listBackfillsDoc,
+  readBackfillDoc,
+} from './backfill-schema.ts'
 import { backfillView } from './backfill-view.ts'
 import type { Endpoints } from './endpoints.ts'
 import { JobCheck } from './job-check.ts'
@@ -38,12 +44,22 @@ const DEFAULT_CONCURRENCY = 10
 /** `/backfills`: runs for ticks of the past. The leader makes them; here they are asked for and watched. */
 export function addBackfillRoutes(endpoints: Endpoints, deps: ApiDeps): void {
   endpoints.add('/schedules/:name/backfill', {
-    post: { role: 'operator', handle: [...jsonBody('16kb'), createHandler(deps)] },
+    post: {
+      role: 'operator',
+      doc: createBackfillDoc,
+      handle: [...jsonBody('16kb'), createHandler(deps)],
+    },
   })
-  endpoints.add('/backfills', { get: { role: 'viewer', handle: listHandler(deps) } })
-  endpoints.add('/backfills/:id', { get: { role: 'viewer', handle: readHandler(deps) } })
-  const change = (act: string, handler: RequestHandler): void =>
-    endpoints.add(`/backfills/:id/${act}`, { post: { role: 'operator', handle: handler } })
+  endpoints.add('/backfills', {
+    get: { role: 'viewer', doc: listBackfillsDoc, handle: listHandler(deps) },
+  })
+  endpoints.add('/backfills/:id', {
+    get: { role: 'viewer', doc: readBackfillDoc, handle: readHandler(deps) },
+  })
+  const change = (act: 'pause' | 'resume' | 'cancel', handler: RequestHandler): void =>
+    endpoints.add(`/backfills/:id/${act}`, {
+      post: { role: 'operator', doc: changeBackfillDoc(act), handle: handler },
+    })
   change('pause', changeHandler(deps, { from: ['running'], to: 'paused' }))
   change('resume', changeHandler(deps, { from: ['paused'], to: 'running' }))
   change('cancel', changeHandler(deps, { from: ['running', 'paused'], to: 'cancelled' }))

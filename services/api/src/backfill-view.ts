@@ -1,11 +1,12 @@
 import type { NamedBackfill } from '@jadwal/db'
 import type { RunState } from '@jadwal/domain'
+import type { BackfillAnswer } from './backfill-schema.ts'
 
 /** A backfill as the api shows it, with its runs by state where they were counted. */
 export function backfillView(
   backfill: NamedBackfill,
   runs?: Partial<Record<RunState, number>>,
-): Record<string, unknown> {
+): BackfillAnswer {
   const { id, schedule, state, all_ticks, rate, concurrency, problem, author } = backfill
   return {
     id,

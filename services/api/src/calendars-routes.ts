@@ -3,6 +3,13 @@ import { CalendarName, readCalendar } from '@jadwal/domain'
 import type { RequestHandler } from 'express'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory } from './ask.ts'
+import {
+  type CalendarAnswer,
+  deleteCalendarDoc,
+  listCalendarsDoc,
+  putCalendarDoc,
+  readCalendarDoc,
+} from './calendars-schema.ts'
 import { callerOf } from './caller.ts'
 import { changeSchedules, ofTheFile } from './change-schedules.ts'
 import type { Endpoints } from './endpoints.ts'
@@ -16,14 +23,21 @@ import { parseRequest } from './zod-problem.ts'
 
 /** `/calendars`: named lists of dates and spans that schedules skip or keep to. */
 export function addCalendarsRoutes(endpoints: Endpoints, deps: ApiDeps): void {
-  endpoints.add('/calendars', { get: { role: 'viewer', handle: listHandler(deps) } })
+  endpoints.add('/calendars', {
+    get: { role: 'viewer', doc: listCalendarsDoc, handle: listHandler(deps) },
+  })
   endpoints.add('/calendars/:name', {
     get: {
       role: 'viewer',
+      doc: readCalendarDoc,
       handle: async (req, res) => void res.json(await viewCalendar(deps, req.params['name'])),
     },
-    put: { role: 'operator', handle: [...jsonBody(LARGEST_SPEC), putHandler(deps)] },
-    delete: { role: 'operator', handle: deleteHandler(deps) },
+    put: {
+      role: 'operator',
+      doc: putCalendarDoc,
+      handle: [...jsonBody(LARGEST_SPEC), putHandler(deps)],
+    },
+    delete: { role: 'operator', doc: deleteCalendarDoc, handle: deleteHandler(deps) },
   })
 }
 
@@ -91,11 +105,11 @@ async function requireCalendar({ db }: ApiDeps, given: unknown): Promise<Calenda
   throw new Problem('not-found', { detail: `There is no calendar "${String(given)}".` })
 }
 
-async function viewCalendar(deps: ApiDeps, name: unknown): Promise<Record<string, unknown>> {
+async function viewCalendar(deps: ApiDeps, name: unknown): Promise<CalendarAnswer> {
   return calendarView(await requireCalendar(deps, name))
 }
 
-function calendarView(calendar: CalendarRow): Record<string, unknown> {
+function calendarView(calendar: CalendarRow): CalendarAnswer {
   const { name, spec, source, author, changed_at: changedAt } = calendar
   return { name, ...spec, source, author, changedAt: changedAt.toISOString() }
 }

@@ -22,11 +22,11 @@ const filterFields = {
   to: Instant.optional(),
 }
 
-const LetterQuery = PageQuery.extend({
+export const LetterQuery = PageQuery.extend({
   ...filterFields,
   settled: z.enum(['yes', 'no', 'any'], 'must be yes, no or any').default('no'),
 })
-const GroupQuery = PageQuery.extend(filterFields)
+export const GroupQuery = PageQuery.extend(filterFields)
 
 /** The query of `GET /dead-letters`. Throws a `Problem` that names every bad field. */
 export function readLetterQuery(query: unknown): {
@@ -70,12 +70,12 @@ const which = {
   all: z.literal(true, 'must be true, or left out').optional(),
 }
 
-const RedriveBody = z.strictObject({
+export const RedriveBody = z.strictObject({
   ...which,
   rate: z.number(RATE_RULE).gt(0, RATE_RULE).max(1_000, RATE_RULE).optional(),
   canary: z.boolean('must be true or false').default(false),
 })
-const DiscardBody = z.strictObject({
+export const DiscardBody = z.strictObject({
   ...which,
   reason: z
     .string(REASON_RULE)

@@ -10,6 +10,12 @@ import type { RequestHandler } from 'express'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory } from './ask.ts'
 import { callerOf } from './caller.ts'
+import {
+  discardLettersDoc,
+  type GroupAnswer,
+  groupLettersDoc,
+  listLettersDoc,
+} from './dead-letter-docs.ts'
 import { readDiscardRequest, readGroupQuery, readLetterQuery } from './dead-letter-request.ts'
 import type { Endpoints } from './endpoints.ts'
 import { jsonBody } from './json-body.ts'
@@ -23,10 +29,18 @@ const DISCARDED_AT_ONCE = 1_000
 
 /** `/dead-letters`: search them, see what they died of, and discard them. */
 export function addDeadLetterRoutes(endpoints: Endpoints, deps: ApiDeps): void {
-  endpoints.add('/dead-letters', { get: { role: 'viewer', handle: listHandler(deps) } })
-  endpoints.add('/dead-letters/groups', { get: { role: 'viewer', handle: groupsHandler(deps) } })
+  endpoints.add('/dead-letters', {
+    get: { role: 'viewer', doc: listLettersDoc, handle: listHandler(deps) },
+  })
+  endpoints.add('/dead-letters/groups', {
+    get: { role: 'viewer', doc: groupLettersDoc, handle: groupsHandler(deps) },
+  })
   endpoints.add('/dead-letters/discard', {
-    post: { role: 'operator', handle: [...jsonBody('128kb'), discardHandler(deps)] },
+    post: {
+      role: 'operator',
+      doc: discardLettersDoc,
+      handle: [...jsonBody('128kb'), discardHandler(deps)],
+    },
   })
 }
 
@@ -82,7 +96,7 @@ function discardHandler(deps: ApiDeps): RequestHandler {
   }
 }
 
-function groupView(group: DeadLetterGroup): Record<string, unknown> {
+function groupView(group: DeadLetterGroup): GroupAnswer {
   const { fingerprint, job, queue, error, message, count, first_at, last_at, example } = group
   const [firstAt, lastAt] = [first_at.toISOString(), last_at.toISOString()]
   return { fingerprint, job, queue, error, message, count, firstAt, lastAt, example }

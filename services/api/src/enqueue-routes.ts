@@ -9,6 +9,7 @@ import { checkTogether, EnqueueRequest, enqueueOptions } from './enqueue-request
 import { JobCheck } from './job-check.ts'
 import { bodyLimit, jsonBody } from './json-body.ts'
 import { readRun } from './read-run.ts'
+import { enqueueBatchDoc } from './runs-docs.ts'
 import { parseRequest } from './zod-problem.ts'
 
 const LARGEST_BATCH = 32 * 1024 * 1024
@@ -16,7 +17,12 @@ const LARGEST_BATCH = 32 * 1024 * 1024
 /** `/runs/batch`: enqueue many runs. */
 export function addEnqueueBatchRoute(endpoints: Endpoints, deps: ApiDeps): void {
   endpoints.add('/runs/batch', {
-    post: { role: 'operator', audit: false, handle: [...jsonBody(LARGEST_BATCH), batchHandler(deps)] },
+    post: {
+      role: 'operator',
+      audit: false,
+      handle: [...jsonBody(LARGEST_BATCH), batchHandler(deps)],
+      doc: enqueueBatchDoc,
+    },
   })
 }
 

@@ -37,7 +37,12 @@ export class JsonSchemas {
     } = z.toJSONSchema(schema, {
       io,
       unrepresentable: 'any',
-      override: ({ jsonSchema }) => {
+      override: ({ zodSchema, jsonSchema }) => {
+        // JSON has no dates: what YAML makes of an instant is written as a text.
+        if (zodSchema._zod.def.type === 'date')
+          Object.assign(jsonSchema, { type: 'string', format: 'date-time' })
+        // `meta` may say that a text of the query is a number.
+        if (jsonSchema.type === 'integer') delete jsonSchema.pattern
         if (FORMATS.has(jsonSchema.format)) delete jsonSchema.pattern
         if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
         if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum

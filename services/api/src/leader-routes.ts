@@ -5,6 +5,13 @@ import type { RequestHandler } from 'express'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory, askRedis } from './ask.ts'
 import type { Endpoints } from './endpoints.ts'
+import {
+  type LeaderAnswer,
+  listTermsDoc,
+  readLeaderDoc,
+  stepDownDoc,
+  type TermAnswer,
+} from './leader-schema.ts'
 import { Problem } from './problem.ts'
 import { readPageQuery } from './run-query.ts'
 
@@ -15,9 +22,15 @@ const LOOK_EACH_MS = 50
 
 /** `/leader`: who leads, who did, and a hand-over. */
 export function addLeaderRoutes(endpoints: Endpoints, deps: ApiDeps): void {
-  endpoints.add('/leader', { get: { role: 'viewer', handle: leaderHandler(deps) } })
-  endpoints.add('/leader/terms', { get: { role: 'viewer', handle: termsHandler(deps) } })
-  endpoints.add('/leader/step-down', { post: { role: 'operator', handle: stepDownHandler(deps) } })
+  endpoints.add('/leader', {
+    get: { role: 'viewer', doc: readLeaderDoc, handle: leaderHandler(deps) },
+  })
+  endpoints.add('/leader/terms', {
+    get: { role: 'viewer', doc: listTermsDoc, handle: termsHandler(deps) },
+  })
+  endpoints.add('/leader/step-down', {
+    post: { role: 'operator', doc: stepDownDoc, handle: stepDownHandler(deps) },
+  })
 }
 
 function leaderHandler({ redis, prefix }: ApiDeps): RequestHandler {
@@ -67,13 +80,13 @@ function noSuccessor(before: Leader, leader: Leader | undefined): Problem {
   })
 }
 
-function leaderView({ instance, term, since }: Leader): Record<string, unknown> {
+function leaderView({ instance, term, since }: Leader): LeaderAnswer {
   return { instance, term, since }
 }
 
 type Term = Awaited<ReturnType<typeof listTerms>>['items'][number]
 
-function termView(term: Term): Record<string, unknown> {
+function termView(term: Term): TermAnswer {
   return {
     term: term.term,
     instance: term.instance,

@@ -1,5 +1,6 @@
 import { jitterMs, ownReason, type Pause, type ScheduleId } from '@jadwal/domain'
 import type { LedgerPage, LedgerTick } from './ledger-page.ts'
+import type { TickAnswer } from './tick-schema.ts'
 
 export interface LedgerContext {
   scheduleId: ScheduleId
@@ -11,7 +12,7 @@ export interface LedgerContext {
 export function ledgerView(
   entry: LedgerTick,
   { scheduleId, pauses, backfills }: LedgerContext,
-): Record<string, unknown> {
+): TickAnswer {
   const { tickAtMs, verdict, expected, row } = entry
   const again = backfills.get(tickAtMs) ?? []
   return {
@@ -30,7 +31,7 @@ export function ledgerView(
 
 /** Of a tick that lies ahead: why it will be skipped, if nobody changes anything. */
 function reason({ tickAtMs, verdict, expected, row }: LedgerTick, pauses: readonly Pause[]) {
-  if (verdict === 'skipped') return { reason: row?.run.reason }
+  if (verdict === 'skipped') return row?.run.reason == null ? {} : { reason: row.run.reason }
   if (verdict !== 'upcoming' || !expected) return {}
   const own = ownReason(expected.version, pauses)?.(tickAtMs)
   return own === undefined ? {} : { reason: own }

@@ -1,14 +1,14 @@
 import { readScheduleRevision } from '@jadwal/db'
-import { DAY, Duration, MINUTE, SECOND, TooManyTicksError } from '@jadwal/domain'
+import { DAY, MINUTE, TooManyTicksError } from '@jadwal/domain'
 import type { RequestHandler } from 'express'
-import { z } from 'zod'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory } from './ask.ts'
 import type { Endpoints } from './endpoints.ts'
+import { LoadQuery } from './load-query.ts'
 import { type LoadRequest, makeLoadReport } from './load-report.ts'
+import { type LoadAnswer, loadDoc } from './load-schema.ts'
 import { loadView } from './load-view.ts'
 import { fieldProblem, Problem } from './problem.ts'
-import { Instant } from './run-query.ts'
 import { parseRequest } from './zod-problem.ts'
 
 const LONGEST = 7 * DAY
@@ -17,19 +17,11 @@ const MOST_BUCKETS = 100_000
 const KEPT_MS = 10_000
 const MOST_WAITING = 4
 
-const BUCKET_RULE = 'must be whole seconds, 1s to 1d, such as 1m'
-const LoadQuery = z.strictObject({
-  from: Instant.optional(),
-  to: Instant.optional(),
-  bucket: Duration.refine(
-    (ms) => ms % SECOND === 0 && ms >= SECOND && ms <= DAY,
-    BUCKET_RULE,
-  ).optional(),
-})
-
 /** `GET /schedules/load`: how many ticks the coming day holds, and how they could be spread. */
 export function addLoadRoutes(endpoints: Endpoints, deps: ApiDeps): void {
-  endpoints.add('/schedules/load', { get: { role: 'viewer', handle: loadHandler(deps) } })
+  endpoints.add('/schedules/load', {
+    get: { role: 'viewer', doc: loadDoc, handle: loadHandler(deps) },
+  })
 }
 
 function loadHandler(deps: ApiDeps): RequestHandler {
@@ -63,7 +55,7 @@ function readLoadQuery(query: unknown, nowMs: number): LoadRequest {
 interface Answer {
   key: string
   atMs: number
-  view: Record<string, unknown>
+  view: LoadAnswer
 }
 
 /** One report is made at a time, however many ask; the last one is kept for a while. */
@@ -77,7 +69,7 @@ class LoadAnswers {
     this.#deps = deps
   }
 
-  async answer(request: LoadRequest): Promise<Record<string, unknown>> {
+  async answer(request: LoadRequest): Promise<LoadAnswer> {
     if (this.#waiting >= MOST_WAITING) throw tooMany()
     this.#waiting += 1
     const turn = this.#making.then(() => this.#make(request))
@@ -87,7 +79,7 @@ class LoadAnswers {
     })
   }
 
-  async #make(request: LoadRequest): Promise<Record<string, unknown>> {
+  async #make(request: LoadRequest): Promise<LoadAnswer> {
     const { db, clock } = this.#deps
     const key = JSON.stringify([request, await readScheduleRevision(db)])
     const last = this.#last

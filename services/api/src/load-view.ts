@@ -1,10 +1,11 @@
 import { type Cadence, formatDuration } from '@jadwal/domain'
 import { type LoadReport, peakOf } from './load-report.ts'
+import type { CadenceAnswer, LoadAnswer } from './load-schema.ts'
 
 const NAMES = 5
 
 /** A load report as the api shows it. */
-export function loadView(report: LoadReport): Record<string, unknown> {
+export function loadView(report: LoadReport): LoadAnswer {
   const { fromMs, toMs, bucketMs, buckets, schedules, peaks, warnings } = report
   return {
     from: iso(fromMs),
@@ -32,7 +33,7 @@ export function loadView(report: LoadReport): Record<string, unknown> {
 }
 
 /** What to give jitter to, and the fullest second and bucket before and after. */
-function proposalView(report: LoadReport): Record<string, unknown> | null {
+function proposalView(report: LoadReport): LoadAnswer['proposal'] {
   const { proposal, seconds } = report
   if (!proposal) return null
   return {
@@ -49,7 +50,7 @@ function proposalView(report: LoadReport): Record<string, unknown> | null {
 }
 
 /** As a schedule file writes it. */
-function cadenceView(cadence: Cadence): Record<string, unknown> {
+function cadenceView(cadence: Cadence): CadenceAnswer {
   if (cadence.kind === 'cron')
     return { cron: cadence.expression, timezone: cadence.timezone, dst: dstOf(cadence) }
   const { everyMs, offsetMs } = cadence

@@ -1,47 +1,46 @@
 import { listCurrentPauses, pauseSchedules, type PauseSubject, resumeSchedules } from '@jadwal/db'
 import type { RequestHandler } from 'express'
-import { z } from 'zod'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory } from './ask.ts'
 import { callerOf } from './caller.ts'
 import { makeChange } from './change-schedules.ts'
 import type { Endpoints } from './endpoints.ts'
 import { optionalJsonBody } from './json-body.ts'
+import { PauseBody, ResumeBody } from './pause-request.ts'
 import { fieldProblem, Problem } from './problem.ts'
-import { Reason } from './schedule-query.ts'
+import {
+  pauseAllDoc,
+  pauseScheduleDoc,
+  readPauseDoc,
+  resumeAllDoc,
+  resumeScheduleDoc,
+} from './schedule-acts-docs.ts'
+import type { PauseAnswer } from './schedule-schema.ts'
 import { pauseView } from './schedule-view.ts'
 import { noSchedule, requireSchedule, viewSchedule } from './schedules-routes.ts'
 import { parseRequest } from './zod-problem.ts'
 
 const LARGEST_BODY = '64kb'
 
-const PauseBody = z.strictObject({
-  reason: Reason.optional(),
-  until: z.iso
-    .datetime({ offset: true, error: 'must be an instant such as 2026-01-31T08:00:00Z' })
-    .transform((text) => new Date(text))
-    .optional(),
-})
-const ResumeBody = z.strictObject({})
-
 /** `…/pause` and `…/resume` of one schedule, and of everything. */
 export function addPausesRoutes(endpoints: Endpoints, deps: ApiDeps): void {
   const body = optionalJsonBody(LARGEST_BODY)
   endpoints.add('/schedules/:name/pause', {
-    post: { role: 'operator', handle: [...body, pauseOneHandler(deps)] },
+    post: { role: 'operator', doc: pauseScheduleDoc, handle: [...body, pauseOneHandler(deps)] },
   })
   endpoints.add('/schedules/:name/resume', {
-    post: { role: 'operator', handle: [...body, resumeOneHandler(deps)] },
+    post: { role: 'operator', doc: resumeScheduleDoc, handle: [...body, resumeOneHandler(deps)] },
   })
   endpoints.add('/pause', {
     get: {
       role: 'viewer',
+      doc: readPauseDoc,
       handle: async (_req, res) => void res.json(await pauseOfEverything(deps)),
     },
-    post: { role: 'operator', handle: [...body, pauseAllHandler(deps)] },
+    post: { role: 'operator', doc: pauseAllDoc, handle: [...body, pauseAllHandler(deps)] },
   })
   endpoints.add('/resume', {
-    post: { role: 'operator', handle: [...body, resumeAllHandler(deps)] },
+    post: { role: 'operator', doc: resumeAllDoc, handle: [...body, resumeAllHandler(deps)] },
   })
 }
 
@@ -97,7 +96,7 @@ async function pause(
 }
 
 /** `{ pause: null }` when there is none. */
-async function pauseOfEverything({ db }: ApiDeps): Promise<{ pause: object | null }> {
+async function pauseOfEverything({ db }: ApiDeps): Promise<{ pause: PauseAnswer | null }> {
   const [current] = (await askHistory(() => listCurrentPauses(db, []))).slice(-1)
   return { pause: current ? pauseView(current) : null }
 }

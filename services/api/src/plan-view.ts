@@ -10,6 +10,7 @@ import {
 import { nextTicks, ScheduleId } from '@jadwal/domain'
 import { askHistory } from './ask.ts'
 import { PausesById } from './pauses-by-id.ts'
+import type { PlanAnswer } from './schedule-file-docs.ts'
 import { readVersion, toPause } from './schedule-view.ts'
 import { versionDiff } from './version-diff.ts'
 
@@ -20,11 +21,7 @@ const AT_ONCE = 500
 const NO_ID = ScheduleId.parse('00000000-0000-4000-8000-000000000000')
 
 /** A plan as the api shows it: with what differs, and the next ticks before and after. */
-export async function planView(
-  db: Db,
-  plan: SchedulePlan,
-  nowMs: number,
-): Promise<Record<string, unknown>> {
+export async function planView(db: Db, plan: SchedulePlan, nowMs: number): Promise<PlanAnswer> {
   const ids = [...plan.changed, ...plan.removed].flatMap(({ id }) => id ?? [])
   const pauses = new PausesById(await askHistory(() => listCurrentPauses(db, ids)))
   const { added, changed, removed, unchanged, foreign, calendars } = plan
@@ -52,13 +49,16 @@ function plannedView(
   { name, id, before, after }: PlannedSchedule,
   pauses: readonly SchedulePauseRow[],
   nowMs: number,
-): Record<string, unknown> {
+): PlanAnswer['added'][number] {
   const ticks = (content: VersionContent) => {
     const version = readVersion({ version: 0, ...content, from_at: new Date(0) })
     if (!version) return []
     const asked = { afterMs: nowMs, count: NEXT_TICKS, pauses: pauses.map(toPause) }
     return nextTicks(id === null ? NO_ID : ScheduleId.parse(id), version, asked).map(
-      ({ tickAtMs, reason }) => ({ tickAt: new Date(tickAtMs).toISOString(), skipped: reason }),
+      ({ tickAtMs, reason }) => ({
+        tickAt: new Date(tickAtMs).toISOString(),
+        ...(reason ? { skipped: reason } : {}),
+      }),
     )
   }
   return {

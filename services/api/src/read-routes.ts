@@ -1,5 +1,13 @@
 import type { ApiDeps } from './api-deps.ts'
 import { askRedis } from './ask.ts'
+import {
+  type JobAnswer,
+  listJobsDoc,
+  listQueuesDoc,
+  listWorkersDoc,
+  type QueueAnswer,
+  type WorkerAnswer,
+} from './catalogue-schema.ts'
 import type { Endpoints } from './endpoints.ts'
 import { readJobs } from './read-jobs.ts'
 
@@ -10,24 +18,27 @@ export function addReadRoutes(endpoints: Endpoints, deps: ApiDeps): void {
   endpoints.add('/jobs', {
     get: {
       role: 'viewer',
+      doc: listJobsDoc,
       handle: async (_req, res) => {
-        res.json(wholeList(await askRedis(() => readJobs(redis, prefix))))
+        res.json(wholeList<JobAnswer>(await askRedis(() => readJobs(redis, prefix))))
       },
     },
   })
   endpoints.add('/queues', {
     get: {
       role: 'viewer',
+      doc: listQueuesDoc,
       handle: async (_req, res) => {
-        res.json(wholeList((await askRedis(() => snapshots.take())).queues))
+        res.json(wholeList<QueueAnswer>((await askRedis(() => snapshots.take())).queues))
       },
     },
   })
   endpoints.add('/workers', {
     get: {
       role: 'viewer',
+      doc: listWorkersDoc,
       handle: async (_req, res) => {
-        res.json(wholeList((await askRedis(() => snapshots.take())).workers))
+        res.json(wholeList<WorkerAnswer>((await askRedis(() => snapshots.take())).workers))
       },
     },
   })

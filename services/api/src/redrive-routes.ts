@@ -15,10 +15,12 @@ import { z } from 'zod'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory, askHistoryIfThere } from './ask.ts'
 import { callerOf } from './caller.ts'
+import { redriveLettersDoc } from './dead-letter-docs.ts'
 import { readRedriveRequest } from './dead-letter-request.ts'
 import type { Endpoints } from './endpoints.ts'
 import { jsonBody } from './json-body.ts'
 import { Problem } from './problem.ts'
+import { changeRedriveDoc, listRedrivesDoc, readRedriveDoc } from './redrive-schema.ts'
 import { redriveView } from './redrive-view.ts'
 import { readPageQuery } from './run-query.ts'
 import { redriveById } from './settle-by-id.ts'
@@ -29,12 +31,22 @@ const MOST_COUNTED = 100_000
 /** `/dead-letters/redrive` and `/redrives`: a few letters at once, many by the leader. */
 export function addRedriveRoutes(endpoints: Endpoints, deps: ApiDeps): void {
   endpoints.add('/dead-letters/redrive', {
-    post: { role: 'operator', handle: [...jsonBody('128kb'), redriveHandler(deps)] },
+    post: {
+      role: 'operator',
+      doc: redriveLettersDoc,
+      handle: [...jsonBody('128kb'), redriveHandler(deps)],
+    },
   })
-  endpoints.add('/redrives', { get: { role: 'viewer', handle: listHandler(deps) } })
-  endpoints.add('/redrives/:id', { get: { role: 'viewer', handle: readHandler(deps) } })
-  const change = (act: string, handler: RequestHandler): void =>
-    endpoints.add(`/redrives/:id/${act}`, { post: { role: 'operator', handle: handler } })
+  endpoints.add('/redrives', {
+    get: { role: 'viewer', doc: listRedrivesDoc, handle: listHandler(deps) },
+  })
+  endpoints.add('/redrives/:id', {
+    get: { role: 'viewer', doc: readRedriveDoc, handle: readHandler(deps) },
+  })
+  const change = (act: 'pause' | 'resume' | 'cancel', handler: RequestHandler): void =>
+    endpoints.add(`/redrives/:id/${act}`, {
+      post: { role: 'operator', doc: changeRedriveDoc(act), handle: handler },
+    })
   change('pause', changeHandler(deps, { from: ['running'], to: 'paused' }))
   change('resume', changeHandler(deps, { from: ['paused'], to: 'running' }))
   change('cancel', changeHandler(deps, { from: ['running', 'paused'], to: 'cancelled' }))

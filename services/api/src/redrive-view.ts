@@ -1,10 +1,8 @@
 import type { RedriveProgress, RedriveRow } from '@jadwal/db'
+import type { RedriveAnswer } from './redrive-schema.ts'
 
 /** A redrive as the api shows it, with how far it is where that was counted. */
-export function redriveView(
-  redrive: RedriveRow,
-  counted?: RedriveProgress,
-): Record<string, unknown> {
+export function redriveView(redrive: RedriveRow, counted?: RedriveProgress): RedriveAnswer {
   const { id, state, filter, rate, canary, step, letters, refused, problem, author } = redrive
   const { ids, ...said } = filter
   return {

@@ -6,11 +6,14 @@ import { callerOf } from './caller.ts'
 import type { Endpoints } from './endpoints.ts'
 import { Problem } from './problem.ts'
 import { requireRun } from './require-run.ts'
+import { retryRunDoc } from './runs-docs.ts'
 import { redriveById, type Settling } from './settle-by-id.ts'
 
 /** `/runs/{id}/retry`: a run that waits for its next attempt is made now, a dead one anew. */
 export function addRetryRoute(endpoints: Endpoints, deps: ApiDeps): void {
-  endpoints.add('/runs/:id/retry', { post: { role: 'operator', handle: retryHandler(deps) } })
+  endpoints.add('/runs/:id/retry', {
+    post: { role: 'operator', doc: retryRunDoc, handle: retryHandler(deps) },
+  })
 }
 
 function retryHandler(deps: ApiDeps): RequestHandler {

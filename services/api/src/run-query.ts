@@ -32,9 +32,14 @@ export const PageQuery = z.strictObject({
   limit: z
     .string('must be given once')
     .regex(/^([1-9]\d?|1\d\d|200)$/, 'must be a whole number from 1 to 200')
+    .meta({ type: 'integer', minimum: 1, maximum: 200, default: 50 })
     .transform(Number)
     .optional(),
-  cursor: z.string('must be given once').max(200, 'must have at most 200 characters').optional(),
+  cursor: z
+    .string('must be given once')
+    .max(200, 'must have at most 200 characters')
+    .describe('The `nextCursor` of the page before.')
+    .optional(),
 })
 
 /** Repeatable; all must hold. */
@@ -50,7 +55,8 @@ const Text = z
   .max(200, 'must have at most 200 characters')
   .regex(NO_NUL, NUL_RULE)
 
-const RunQuery = PageQuery.extend({
+/** The query of `GET /runs`. */
+export const RunQuery = PageQuery.extend({
   job: Name.optional(),
   queue: Name.optional(),
   state: States.describe('Repeatable: any of these.').optional(),

@@ -9,16 +9,22 @@ import { addEnqueueBatchRoute, enqueueHandlers } from './enqueue-routes.ts'
 import { Problem } from './problem.ts'
 import { requireRun } from './require-run.ts'
 import { readRunQuery } from './run-query.ts'
+import type { RunAnswer } from './run-schema.ts'
+import { cancelRunDoc, enqueueRunDoc, listRunsDoc, readRunDoc } from './runs-docs.ts'
 
 /** `/runs`: enqueue, search and look at runs. */
 export function addRunsRoutes(endpoints: Endpoints, deps: ApiDeps): void {
   endpoints.add('/runs', {
-    get: { role: 'viewer', handle: listHandler(deps) },
-    post: { role: 'operator', handle: enqueueHandlers(deps) },
+    get: { role: 'viewer', doc: listRunsDoc, handle: listHandler(deps) },
+    post: { role: 'operator', audit: false, doc: enqueueRunDoc, handle: enqueueHandlers(deps) },
   })
   addEnqueueBatchRoute(endpoints, deps)
-  endpoints.add('/runs/:id', { get: { role: 'viewer', handle: readHandler(deps) } })
-  endpoints.add('/runs/:id/cancel', { post: { role: 'operator', handle: cancelHandler(deps) } })
+  endpoints.add('/runs/:id', {
+    get: { role: 'viewer', doc: readRunDoc, handle: readHandler(deps) },
+  })
+  endpoints.add('/runs/:id/cancel', {
+    post: { role: 'operator', doc: cancelRunDoc, handle: cancelHandler(deps) },
+  })
 }
 
 function listHandler({ db }: ApiDeps): RequestHandler {
@@ -26,7 +32,7 @@ function listHandler({ db }: ApiDeps): RequestHandler {
     const { filters, page } = readRunQuery(req.query)
     const runs = await askHistory(() => listRuns(db, filters, page))
     res.json({
-      items: runs.items.map(({ run, attempts }) => runView(run, attempts)),
+      items: runs.items.map(({ run, attempts }) => runView(run, attempts) satisfies RunAnswer),
       nextCursor: runs.nextCursor,
     })
   }
@@ -34,7 +40,7 @@ function listHandler({ db }: ApiDeps): RequestHandler {
 
 function readHandler(deps: ApiDeps): RequestHandler {
   return async (req, res) => {
-    res.json(await requireRun(deps, req.params['id']))
+    res.json((await requireRun(deps, req.params['id'])) satisfies RunAnswer)
   }
 }
 

@@ -1,28 +1,22 @@
 import { findSchedule } from '@jadwal/db'
-import { OverlapPolicy, ScheduleId, ScheduleName, ScheduleSpec } from '@jadwal/domain'
+import { ScheduleId, ScheduleName, ScheduleSpec } from '@jadwal/domain'
 import type { RequestHandler } from 'express'
-import { z } from 'zod'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory } from './ask.ts'
 import type { Endpoints } from './endpoints.ts'
-import { Payload } from './enqueue-request.ts'
 import { JobCheck } from './job-check.ts'
 import { bodyLimit, optionalJsonBody } from './json-body.ts'
 import { Problem } from './problem.ts'
+import { triggerDoc } from './schedule-acts-docs.ts'
+import { TriggerRequest } from './trigger-request.ts'
 import { parseRequest } from './zod-problem.ts'
-
-const TriggerRequest = z.strictObject({
-  payload: Payload.optional(),
-  overlap: z
-    .enum(OverlapPolicy.options, `must be one of ${OverlapPolicy.options.join(', ')}`)
-    .optional(),
-})
 
 /** `/schedules/{name}/trigger`: what somebody does with a schedule by hand. */
 export function addScheduleActsRoutes(endpoints: Endpoints, deps: ApiDeps): void {
   endpoints.add('/schedules/:name/trigger', {
     post: {
       role: 'operator',
+      doc: triggerDoc,
       handle: [...optionalJsonBody(bodyLimit(deps.maxPayloadBytes)), triggerHandler(deps)],
     },
   })

@@ -1,6 +1,5 @@
 import { planSchedules, type ScheduleChanges } from '@jadwal/db'
 import type { Request, RequestHandler, Response } from 'express'
-import { z } from 'zod'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory } from './ask.ts'
 import { callerOf } from './caller.ts'
@@ -8,24 +7,20 @@ import { changeSchedules } from './change-schedules.ts'
 import type { Endpoints } from './endpoints.ts'
 import { planView } from './plan-view.ts'
 import { readFileBody, scheduleFileBody } from './schedule-file-body.ts'
+import { applyDoc, planDoc } from './schedule-file-docs.ts'
+import { FileQuery } from './schedule-file-query.ts'
 import { ScheduleJobs } from './schedule-jobs.ts'
 import { scheduleProblem } from './schedule-problems.ts'
-import { Reason } from './schedule-query.ts'
 import { parseRequest } from './zod-problem.ts'
-
-const FileQuery = z.strictObject({
-  prune: z.enum(['true', 'false'], 'must be true or false').optional(),
-  reason: Reason.optional(),
-})
 
 /** `/schedules/plan` and `/apply`: what a whole schedule file would change, and changing it. */
 export function addScheduleFileRoutes(endpoints: Endpoints, deps: ApiDeps): void {
   const body = scheduleFileBody()
   endpoints.add('/schedules/plan', {
-    post: { role: 'viewer', handle: [...body, planHandler(deps)] },
+    post: { role: 'viewer', audit: false, doc: planDoc, handle: [...body, planHandler(deps)] },
   })
   endpoints.add('/schedules/apply', {
-    post: { role: 'operator', handle: [...body, applyHandler(deps)] },
+    post: { role: 'operator', doc: applyDoc, handle: [...body, applyHandler(deps)] },
   })
 }
 

@@ -3,7 +3,8 @@ import { z } from 'zod'
 import { Labels, Name, PageQuery, wellFormed, withoutUndefined } from './run-query.ts'
 import { parseRequest } from './zod-problem.ts'
 
-const ScheduleQuery = PageQuery.extend({
+/** The query of `GET /schedules`. */
+export const ScheduleQuery = PageQuery.extend({
   job: Name.optional(),
   source: z.enum(['file', 'api'], 'must be file or api').optional(),
   label: Labels.optional(),
@@ -28,7 +29,8 @@ export const Reason = z
   .regex(/^[^\0]*$/, 'must not have the character U+0000')
   .transform(wellFormed)
 
-const ChangeQuery = z.strictObject({ reason: Reason.optional() })
+/** The query of what changes a schedule or calendar. */
+export const ChangeQuery = z.strictObject({ reason: Reason.optional() })
 
 /** The query of what changes something. */
 export function readReason(query: unknown): { reason?: string } {

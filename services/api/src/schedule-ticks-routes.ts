@@ -9,6 +9,12 @@ import { summarizeLedger } from './ledger-summary.ts'
 import { ledgerView } from './ledger-view.ts'
 import { fieldProblem, Problem } from './problem.ts'
 import { readLedgerQuery, readNextQuery } from './tick-query.ts'
+import {
+  type LedgerAnswer,
+  type NextTickAnswer,
+  nextTicksDoc,
+  readLedgerDoc,
+} from './tick-schema.ts'
 import { findVersionInForce } from './version-in-force.ts'
 
 /** More ticks than this are not counted in one answer. */
@@ -16,15 +22,19 @@ const MOST_COUNTED = 100_000
 
 /** `/schedules/{name}/ticks` and `/next`: what became of a schedule's ticks, and which ones will come. */
 export function addScheduleTicksRoutes(endpoints: Endpoints, deps: ApiDeps): void {
-  endpoints.add('/schedules/:name/ticks', { get: { role: 'viewer', handle: ledgerHandler(deps) } })
-  endpoints.add('/schedules/:name/next', { get: { role: 'viewer', handle: nextHandler(deps) } })
+  endpoints.add('/schedules/:name/ticks', {
+    get: { role: 'viewer', doc: readLedgerDoc, handle: ledgerHandler(deps) },
+  })
+  endpoints.add('/schedules/:name/next', {
+    get: { role: 'viewer', doc: nextTicksDoc, handle: nextHandler(deps) },
+  })
 }
 
 function ledgerHandler({ db, clock }: ApiDeps): RequestHandler {
   return async (req, res) => {
     const nowMs = clock.now().getTime()
     const { fromMs, toMs, limit, cursorMs, wantsSummary } = readLedgerQuery(req.query, nowMs)
-    const answer = await askHistory(async () => {
+    const answer = await askHistory(async (): Promise<LedgerAnswer> => {
       const { id, name, deletedAt } = await requireSchedule(db, req.params['name'])
       const period = { scheduleId: id, afterMs: fromMs - 1, untilMs: toMs - 1, nowMs }
       const afterMs = Math.max(period.afterMs, cursorMs ?? -Infinity)
@@ -63,7 +73,10 @@ function nextHandler({ db, clock }: ApiDeps): RequestHandler {
   }
 }
 
-function nextTickView({ tickAtMs, startsAtMs, reason }: NextTick, timezone: string) {
+function nextTickView(
+  { tickAtMs, startsAtMs, reason }: NextTick,
+  timezone: string,
+): NextTickAnswer {
   return {
     tickAt: iso(tickAtMs),
     local: localTime(tickAtMs, timezone),

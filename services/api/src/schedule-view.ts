@@ -7,6 +7,7 @@ import {
   type ScheduleVersion,
 } from '@jadwal/domain'
 import { PausesById } from './pauses-by-id.ts'
+import type { PauseAnswer } from './schedule-schema.ts'
 
 /** Schedules as the api shows them: what was written, by whom, whether they rest, and when they fire next. */
 export async function scheduleViews(
@@ -42,7 +43,7 @@ function scheduleView(
 }
 
 /** A pause that is on. */
-export function pauseView(pause: SchedulePauseRow): Record<string, unknown> {
+export function pauseView(pause: SchedulePauseRow): PauseAnswer {
   const { schedule_id: id, from_at: from, until_at: until, reason, author } = pause
   return {
     since: from.toISOString(),

@@ -13,6 +13,12 @@ import { scheduleProblem } from './schedule-problems.ts'
 import { readReason, readScheduleQuery } from './schedule-query.ts'
 import { scheduleViews } from './schedule-view.ts'
 import { warningsOn } from './schedule-warnings.ts'
+import {
+  deleteScheduleDoc,
+  listSchedulesDoc,
+  putScheduleDoc,
+  readScheduleDoc,
+} from './schedules-docs.ts'
 import { parseRequest } from './zod-problem.ts'
 
 /** Of one schedule or calendar. */
@@ -20,11 +26,17 @@ export const LARGEST_SPEC = '1mb'
 
 /** `/schedules`: what there is, and one of them read, written and deleted. */
 export function addSchedulesRoutes(endpoints: Endpoints, deps: ApiDeps): void {
-  endpoints.add('/schedules', { get: { role: 'viewer', handle: listHandler(deps) } })
+  endpoints.add('/schedules', {
+    get: { role: 'viewer', doc: listSchedulesDoc, handle: listHandler(deps) },
+  })
   endpoints.add('/schedules/:name', {
-    get: { role: 'viewer', handle: readHandler(deps) },
-    put: { role: 'operator', handle: [...jsonBody(LARGEST_SPEC), putHandler(deps)] },
-    delete: { role: 'operator', handle: deleteHandler(deps) },
+    get: { role: 'viewer', doc: readScheduleDoc, handle: readHandler(deps) },
+    put: {
+      role: 'operator',
+      doc: putScheduleDoc,
+      handle: [...jsonBody(LARGEST_SPEC), putHandler(deps)],
+    },
+    delete: { role: 'operator', doc: deleteScheduleDoc, handle: deleteHandler(deps) },
   })
 }
 

@@ -12,7 +12,8 @@ const Flag = z
   .transform((text) => text === 'true')
   .default(false)
 
-const LedgerQuery = PageQuery.extend({
+/** The query of `GET …/ticks`. */
+export const LedgerQuery = PageQuery.extend({
   from: Instant.optional(),
   to: Instant.optional(),
   cursor: Instant.optional(),
@@ -45,10 +46,12 @@ export function readLedgerQuery(query: unknown, nowMs: number): LedgerRequest {
   }
 }
 
-const NextQuery = z.strictObject({
+/** The query of `GET …/next`. */
+export const NextQuery = z.strictObject({
   count: z
     .string('must be given once')
     .regex(/^([1-9]\d{0,2}|1000)$/, 'must be a whole number from 1 to 1000')
+    .meta({ type: 'integer', minimum: 1, maximum: 1_000, default: DEFAULT_COUNT })
     .transform(Number)
     .default(DEFAULT_COUNT),
 })

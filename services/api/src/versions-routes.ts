@@ -1,7 +1,6 @@
 import { findVersion, listVersions, type RecordedVersion, rollBackSchedule } from '@jadwal/db'
 import { readSchedule, ScheduleName } from '@jadwal/domain'
 import type { RequestHandler } from 'express'
-import { z } from 'zod'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory } from './ask.ts'
 import { callerOf } from './caller.ts'
@@ -9,29 +8,28 @@ import { makeChange, ofTheFile } from './change-schedules.ts'
 import type { Endpoints } from './endpoints.ts'
 import { jsonBody } from './json-body.ts'
 import { Problem } from './problem.ts'
+import { RollbackBody } from './rollback-request.ts'
 import { readPageQuery } from './run-query.ts'
+import { listVersionsDoc, rollbackDoc, type VersionAnswer } from './schedule-acts-docs.ts'
 import { ScheduleJobs } from './schedule-jobs.ts'
 import { scheduleProblem } from './schedule-problems.ts'
-import { Reason } from './schedule-query.ts'
 import { noSchedule, requireSchedule, viewSchedule } from './schedules-routes.ts'
 import { versionDiff } from './version-diff.ts'
 import { parseRequest } from './zod-problem.ts'
 
 const LARGEST_BODY = '64kb'
 
-const RollbackBody = z.strictObject({
-  version: z
-    .int('must be a whole number')
-    .min(1, 'must be at least 1')
-    .max(2 ** 31 - 1),
-  reason: Reason.optional(),
-})
-
 /** `…/versions` and `…/rollback` of a schedule. */
 export function addVersionsRoutes(endpoints: Endpoints, deps: ApiDeps): void {
-  endpoints.add('/schedules/:name/versions', { get: { role: 'viewer', handle: listHandler(deps) } })
+  endpoints.add('/schedules/:name/versions', {
+    get: { role: 'viewer', doc: listVersionsDoc, handle: listHandler(deps) },
+  })
   endpoints.add('/schedules/:name/rollback', {
-    post: { role: 'operator', handle: [...jsonBody(LARGEST_BODY), rollbackHandler(deps)] },
+    post: {
+      role: 'operator',
+      doc: rollbackDoc,
+      handle: [...jsonBody(LARGEST_BODY), rollbackHandler(deps)],
+    },
   })
 }
 
@@ -48,7 +46,7 @@ function listHandler({ db }: ApiDeps): RequestHandler {
   }
 }
 
-function versionView(version: RecordedVersion): Record<string, unknown> {
+function versionView(version: RecordedVersion): VersionAnswer {
   const { content, before, reason, until_at: until } = version
   return {
     version: version.version,

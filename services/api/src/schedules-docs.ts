@@ -1,0 +1,64 @@
+import { z } from 'zod'
+import { listAnswer, pageOf, ScheduleParams } from './answer-parts.ts'
+import { EXAMPLE } from './examples.ts'
+import type { OperationDoc } from './operation.ts'
+import { ChangeQuery, ScheduleQuery } from './schedule-query.ts'
+import {
+  SCHEDULE_EXAMPLE,
+  ScheduleSchema,
+  WarningSchema,
+  WRITTEN_EXAMPLE,
+  WrittenSchedule,
+} from './schedule-schema.ts'
+
+export const listSchedulesDoc: OperationDoc = {
+  id: 'listSchedules',
+  summary: 'Schedules, by name',
+  query: ScheduleQuery,
+  answers: listAnswer(pageOf(ScheduleSchema), SCHEDULE_EXAMPLE),
+}
+
+export const readScheduleDoc: OperationDoc = {
+  id: 'getSchedule',
+  summary: 'Look at a schedule',
+  params: ScheduleParams,
+  answers: {
+    200: {
+      description: 'The schedule, with what somebody should look at.',
+      schema: ScheduleSchema.extend({ warnings: z.array(WarningSchema) }),
+      example: { ...SCHEDULE_EXAMPLE, warnings: [] },
+    },
+  },
+}
+
+export const putScheduleDoc: OperationDoc = {
+  id: 'putSchedule',
+  summary: 'Create or replace a schedule',
+  description: 'The same again makes no version.',
+  params: ScheduleParams,
+  query: ChangeQuery,
+  body: { schema: WrittenSchedule, example: WRITTEN_EXAMPLE },
+  answers: {
+    200: {
+      description: 'It was there, and is as written now.',
+      schema: ScheduleSchema,
+      example: SCHEDULE_EXAMPLE,
+    },
+    201: {
+      description: 'It was created.',
+      schema: ScheduleSchema,
+      example: { ...SCHEDULE_EXAMPLE, version: 1 },
+    },
+  },
+  problems: ['of-the-file', 'unknown-job', 'invalid-payload'],
+}
+
+export const deleteScheduleDoc: OperationDoc = {
+  id: 'deleteSchedule',
+  summary: 'Delete a schedule',
+  description: `Its history stays, and so does its name: \`/schedules/${EXAMPLE.schedule}/versions\` still tells of it.`,
+  params: ScheduleParams,
+  query: ChangeQuery,
+  answers: { 204: { description: 'It is gone.' } },
+  problems: ['of-the-file'],
+}
