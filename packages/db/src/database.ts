@@ -287,7 +287,7 @@ interface AuditTable {
   id: string
   at: Date
   actor: string
-  role: string
+  role: Role
   came_by: string
   token_id: string | null
   address: string | null

@@ -135,4 +135,13 @@ export {
 export { SchedulesBusyError } from './schedule-lock.ts'
 export { findSettled } from './settled-letters.ts'
 export { stillUnfinished } from './still-unfinished.ts'
+export {
+  createToken,
+  listLiveTokens,
+  listTokens,
+  type LiveToken,
+  MOST_LIVE_TOKENS,
+  noteTokenUse,
+  revokeToken,
+} from './tokens.ts'
 export { readClock } from './read-clock.ts'

@@ -212,6 +212,11 @@ export function schedulesChangedChannel(prefix: string): string {
   return `${bullPrefix(prefix, SCHEDULER)}:schedules-changed`
 }
 
+/** PUBSUB: a message when a token was made or revoked. */
+export function tokensChangedChannel(prefix: string): string {
+  return `${bullPrefix(prefix, SCHEDULER)}:tokens-changed`
+}
+
 /** HASH schedule uuid → the queue that its last tick is kept in. */
 export function homesKey(prefix: string): string {
   return `${bullPrefix(prefix, SCHEDULER)}:homes`

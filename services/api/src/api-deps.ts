@@ -5,7 +5,10 @@ import type { Logger, ReadyCheck } from '@jadwal/runtime'
 import type { RequestHandler } from 'express'
 import type { Redis } from 'ioredis'
 import type { AuditTrail } from './audit-trail.ts'
+import type { ProviderConfig } from './oidc-config.ts'
 import type { QueueSnapshots } from './queue-snapshots.ts'
+import type { TokenBook } from './token-book.ts'
+import type { TokenUses } from './token-uses.ts'
 
 /** What the routes work with. */
 export interface ApiDeps {
@@ -21,6 +24,8 @@ export interface ApiDeps {
   deadLetters: DeadLetters
   snapshots: QueueSnapshots
   audit: AuditTrail
+  tokens: TokenBook
+  tokenUses: TokenUses
   clock: Clock
   log: Logger
   ready: ReadyCheck
@@ -34,6 +39,8 @@ export interface Admission {
   /** Undefined: everybody, on this machine only. */
   adminToken: string | undefined
   metricsToken: string | undefined
-  /** People reach the api through TLS. */
-  isHttps: boolean
+  /** The peers that are believed when they tell where a request comes from; `trust proxy` of Express. */
+  trustedProxies: string[]
+  /** Where people may sign in by OpenID Connect. */
+  providerConfig: ProviderConfig | undefined
 }

@@ -1,4 +1,5 @@
 import type { ApiDeps } from './api-deps.ts'
+import { addAuditRoutes } from './audit-routes.ts'
 import { addBackfillRoutes } from './backfill-routes.ts'
 import { addCronPreviewRoute } from './cron-preview-route.ts'
 import { addDeadLetterRoutes } from './dead-letter-routes.ts'
@@ -6,6 +7,7 @@ import { addLeaderRoutes } from './leader-routes.ts'
 import { addLoadRoutes } from './load-routes.ts'
 import { addOpenapiRoute } from './openapi-route.ts'
 import { addQueuesRoutes } from './queues-routes.ts'
+import { addMeRoute } from './me-route.ts'
 import { addReadRoutes } from './read-routes.ts'
 import { addRedriveRoutes } from './redrive-routes.ts'
 import { addRetryRoute } from './retry-route.ts'
@@ -13,6 +15,7 @@ import { addRunsRoutes } from './runs-routes.ts'
 import { addScheduleActsRoutes } from './schedule-acts-routes.ts'
 import { addScheduleChangesRoutes } from './schedule-changes-routes.ts'
 import { addScheduleTicksRoutes } from './schedule-ticks-routes.ts'
+import { addTokensRoutes } from './tokens-routes.ts'
 import { Endpoints } from './endpoints.ts'
 
 /** Everything below `/api/v1`. Where two paths fit a request, the one that stands first serves it. */
@@ -28,6 +31,9 @@ export function apiEndpoints(deps: ApiDeps): Endpoints {
   addLeaderRoutes(endpoints, deps)
   addScheduleActsRoutes(endpoints, deps)
   addLoadRoutes(endpoints, deps)
+  addMeRoute(endpoints)
+  addTokensRoutes(endpoints, deps)
+  addAuditRoutes(endpoints, deps)
   addScheduleTicksRoutes(endpoints, deps)
   addCronPreviewRoute(endpoints, deps)
   addScheduleChangesRoutes(endpoints, deps)

@@ -1,13 +1,13 @@
 import { healthz, readyz } from '@jadwal/runtime'
 import compression from 'compression'
 import express, { type Express, type RequestHandler } from 'express'
+import { createAccess } from './access.ts'
 import type { Admission, ApiDeps } from './api-deps.ts'
 import { apiEndpoints } from './api-endpoints.ts'
 import { authenticate } from './authenticate.ts'
 import { BOARD_PATH } from './bull-board.ts'
 import { requireRole } from './caller.ts'
 import { errorHandler } from './error-handler.ts'
-import { limitFailures } from './limit-failures.ts'
 import { loginRoutes } from './login.ts'
 import { pageEndpoints } from './page-endpoints.ts'
 import { Problem } from './problem.ts'
@@ -19,14 +19,14 @@ import { securityHeaders } from './security-headers.ts'
 export function createApp(deps: ApiDeps, admission: Admission): Express {
   const app = express()
   app.disable('x-powered-by').disable('etag')
-  app.set('trust proxy', 'loopback, linklocal, uniquelocal')
+  app.set('trust proxy', admission.trustedProxies)
   app.use(servePublicPath(basePathOf(deps.publicUrl)))
   app.use(requestLog(deps.log), securityHeaders(), compression())
   app.get('/healthz', healthz)
   app.get('/readyz', readyz(deps.ready))
-  const limit = limitFailures()
-  app.use(noStore, loginRoutes(admission, deps.clock, limit))
-  app.use(authenticate(admission, deps.clock, limit))
+  const access = createAccess(deps, admission)
+  app.use(noStore, loginRoutes(access))
+  app.use(authenticate(access))
 
   const pages = pageEndpoints(deps, admission)
   app.use(pages.router)

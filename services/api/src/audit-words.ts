@@ -1,5 +1,5 @@
 import type { Request } from 'express'
-import type { PlacedOperation } from './endpoints.ts'
+import type { Method, Operation } from './operation.ts'
 
 /**
  * What the audit log calls an operation: the words of its path, and the method where it is no POST, such
@@ -9,7 +9,7 @@ export function auditAction({
   audit,
   method,
   path,
-}: Pick<PlacedOperation, 'audit' | 'method' | 'path'>): string | undefined {
+}: Pick<Operation, 'audit'> & { method: Method; path: string }): string | undefined {
   if (method === 'get' || audit === false) return undefined
   if (audit !== undefined) return audit
   const words = path.split('/').filter((word) => word !== '' && !word.startsWith(':'))

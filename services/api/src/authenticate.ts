@@ -1,66 +1,100 @@
-import type { Clock } from '@jadwal/domain'
 import { bearerToken, sameSecret } from '@jadwal/runtime'
 import type { Request, RequestHandler, Response } from 'express'
-import type { Admission } from './api-deps.ts'
-import { noteCaller } from './caller.ts'
-import { isLoopback } from './config.ts'
-import { sendLogin } from './login.ts'
+import type { AccessDeps } from './access.ts'
+import { type Caller, noteCaller } from './caller.ts'
+import { CSRF_COOKIE, readCookie, sendCsrfToken, sendSession } from './cookies.ts'
+import { isReading, requireCsrfToken } from './csrf.ts'
+import { sendLogin } from './login-page.ts'
+import { isLoopback } from './loopback.ts'
 import { Problem } from './problem.ts'
-import { isSession, readCookie, SESSION_COOKIE } from './session.ts'
+import { SESSION_COOKIE, type Session } from './session.ts'
 
-/** What who has `JADWAL_ADMIN_TOKEN` is called. */
-const ADMIN = 'admin'
+/** What who has `JADWAL_ADMIN_TOKEN` is called. No token may have the name. */
+export const ADMIN = 'admin'
 
 /**
- * Lets in whoever brings the token: in the Authorization header, or, for what only reads, in the
- * session's cookie. A cookie alone changes nothing, so that no other site can make a browser act.
- * People without it get the login form, programs a problem document. A wrong token in the header goes
- * through `limit`; a right one never does.
+ * Lets in whoever brings a token in the Authorization header, or the cookie of a session. A session may
+ * change something only when a page of its own asks (`csrf.ts`). People without either get the login
+ * page, programs a problem document.
  */
-export function authenticate(
-  admission: Admission,
-  clock: Clock,
-  limit: RequestHandler,
-): RequestHandler {
-  const { adminToken } = admission
-  if (adminToken === undefined) return refuseForeignNames
-  return (req, res, next) => {
-    if (isMetrics(req) && hasToken(req, admission.metricsToken)) {
-      noteCaller(res, { name: 'metrics', role: 'viewer', by: 'token' })
+export function authenticate(access: AccessDeps): RequestHandler {
+  const { sessions } = access
+  if (sessions === undefined) return refuseForeignNames
+  return async (req, res, next) => {
+    const token = bearerToken(req.headers.authorization)
+    if (token === undefined) {
+      const cookie = readCookie(req, SESSION_COOKIE)
+      const session = sessions.read(cookie)
+      const caller = session && (await callerOfSession(access, session))
+      if (!session || !caller) return refuse(access, req, res)
+      if (!isReading(req)) requireCsrfToken(req, session, access.publicUrl)
+      keepUp(access, res, session)
+      noteCaller(res, caller)
       return next()
     }
-    if (hasToken(req, adminToken)) {
-      noteCaller(res, { name: ADMIN, role: 'admin', by: 'bootstrap' })
-      return next()
+    const caller = callerOfMetrics(access, req, token) ?? (await findCaller(access, token))
+    if (!caller) {
+      await access.countFailure(req)
+      return refuse(access, req, res)
     }
-    const isReading = req.method === 'GET' || req.method === 'HEAD'
-    const cookie = readCookie(req.headers.cookie, SESSION_COOKIE)
-    if (isReading && isSession(cookie, adminToken, clock.now().getTime())) {
-      noteCaller(res, { name: ADMIN, role: 'admin', by: 'session' })
-      return next()
-    }
-    if (!req.headers.authorization) return refuse(req, res)
-    return limit(req, res, (error?: unknown) => {
-      if (error === undefined) refuse(req, res)
-      else next(error)
-    })
+    noteCaller(res, caller)
+    next()
   }
 }
 
-function refuse(req: Request, res: Response): void {
-  const isReading = req.method === 'GET' || req.method === 'HEAD'
-  if (isReading && isPage(req)) return sendLogin(res, { next: req.originalUrl })
-  throw new Problem('unauthorized', {
-    detail: isReading
-      ? 'Send the token as "Authorization: Bearer …".'
-      : 'Send the token as "Authorization: Bearer …": a session in a browser may only read.',
-    headers: { 'WWW-Authenticate': 'Bearer realm="jadwal"' },
-  })
+/** Who has a token: `JADWAL_ADMIN_TOKEN` or one of the api's own. Throws a `Problem` when that can't be told. */
+export async function findCaller(
+  { adminToken, tokens, uses }: AccessDeps,
+  token: string,
+): Promise<Caller | undefined> {
+  if (adminToken !== undefined && sameSecret(token, adminToken))
+    return { name: ADMIN, role: 'admin', by: 'bootstrap' }
+  const holder = await tokens.find(token)
+  if (!holder) return undefined
+  uses.note(holder.id)
+  const { id, name, role, expires_at: endsAt } = holder
+  return { name, role, by: 'token', tokenId: id, ...(endsAt ? { endsAt } : {}) }
 }
 
-function hasToken(req: Request, token: string | undefined): boolean {
-  if (token === undefined) return false
-  return sameSecret(bearerToken(req.headers.authorization) ?? '', token)
+/** Undefined when what the session was made of is good no longer. */
+export async function callerOfSession(
+  { tokens, uses, provider }: AccessDeps,
+  { of, endsAt }: Session,
+): Promise<Caller | undefined> {
+  if (of.kind === 'bootstrap') return { name: ADMIN, role: 'admin', by: 'session', endsAt }
+  if (of.kind === 'provider')
+    return provider?.key === of.provider
+      ? { name: of.name, role: of.role, by: 'session', endsAt }
+      : undefined
+  const holder = await tokens.findById(of.tokenId)
+  if (!holder) return undefined
+  uses.note(holder.id)
+  return { name: holder.name, role: holder.role, by: 'session', tokenId: holder.id, endsAt }
+}
+
+function callerOfMetrics(
+  { metricsToken }: AccessDeps,
+  req: Request,
+  token: string,
+): Caller | undefined {
+  if (metricsToken === undefined || !isMetrics(req) || !sameSecret(token, metricsToken))
+    return undefined
+  return { name: 'metrics', role: 'viewer', by: 'token' }
+}
+
+/** Renews the session's cookies while it is in use. */
+function keepUp(access: AccessDeps, res: Response, session: Session): void {
+  if (session.renewed !== undefined) sendSession(res, access, { cookie: session.renewed, session })
+  else if (readCookie(res.req, CSRF_COOKIE) !== session.csrfToken)
+    sendCsrfToken(res, access, session)
+}
+
+function refuse(access: AccessDeps, req: Request, res: Response): void {
+  if (isReading(req) && isPage(req)) return sendLogin(access, res, { next: req.originalUrl })
+  throw new Problem('unauthorized', {
+    detail: 'Send a token that is good as "Authorization: Bearer …", or sign in with a browser.',
+    headers: { 'WWW-Authenticate': 'Bearer realm="jadwal"' },
+  })
 }
 
 function isMetrics(req: Request): boolean {
@@ -69,7 +103,7 @@ function isMetrics(req: Request): boolean {
 
 /** A page that a person opens: not the api, and not what a page loads. */
 function isPage(req: Request): boolean {
-  if (req.path.startsWith('/api/') || isMetrics(req)) return false
+  if (/^\/+api\//i.test(req.path) || isMetrics(req)) return false
   return req.headers.accept?.includes('text/html') ?? false
 }
 
@@ -86,8 +120,8 @@ const refuseForeignNames: RequestHandler = (req, res, next) => {
     })
   }
   noteCaller(res, { name: 'local', role: 'admin', by: 'nothing' })
-  const isReading = req.method === 'GET' || req.method === 'HEAD'
-  if (isReading || origin === undefined || origin.replace(/^https?:\/\//, '') === host)
+  const isHarmless = req.method === 'GET' || req.method === 'HEAD'
+  if (isHarmless || origin === undefined || origin.replace(/^https?:\/\//, '') === host)
     return next()
   throw new Problem('forbidden', { detail: `A page of ${origin} may change nothing here.` })
 }

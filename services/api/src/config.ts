@@ -1,7 +1,10 @@
 import { MAX_PAYLOAD_BYTES, PAYLOAD_LIMITS, redisUrlProblem } from '@jadwal/queue'
 import { commonEnv, ConfigError, integerEnv, parseEnv, portEnv } from '@jadwal/runtime'
 import { z } from 'zod'
+import { isLoopback } from './loopback.ts'
+import { oidcEnv, providerConfig } from './oidc-config.ts'
 import { publicUrlProblem } from './public-path.ts'
+import { trustedProxiesEnv } from './trusted-proxies.ts'
 
 const Env = z.object({
   ...commonEnv,
@@ -30,6 +33,8 @@ const Env = z.object({
       if (problem) ctx.addIssue({ code: 'custom', message: problem })
     })
     .optional(),
+  JADWAL_TRUSTED_PROXIES: trustedProxiesEnv,
+  ...oidcEnv,
 })
 
 /** Throws `ConfigError`; also where nothing says who may come in. */
@@ -45,7 +50,11 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     adminToken: admission(parsed),
     metricsToken: parsed.JADWAL_METRICS_TOKEN,
     publicUrl: parsed.JADWAL_PUBLIC_URL,
-    isHttps: parsed.JADWAL_PUBLIC_URL?.startsWith('https:') ?? false,
+    trustedProxies: parsed.JADWAL_TRUSTED_PROXIES,
+    providerConfig: providerConfig(parsed, {
+      publicUrl: parsed.JADWAL_PUBLIC_URL,
+      isOpen: parsed.JADWAL_AUTH === 'off',
+    }),
     logLevel: parsed.JADWAL_LOG_LEVEL,
     graceMs: parsed.JADWAL_GRACE_MS,
   }
@@ -63,9 +72,4 @@ function admission(env: z.infer<typeof Env>): string | undefined {
   const problem =
     'must be set: it opens the api. Or set JADWAL_AUTH=off together with JADWAL_HOST=127.0.0.1'
   throw new ConfigError([{ variable: 'JADWAL_ADMIN_TOKEN', problem }])
-}
-
-/** Whether a host name or address, without a port, means this machine. */
-export function isLoopback(host: string): boolean {
-  return /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i.test(host)
 }

@@ -15,22 +15,21 @@ th { color: var(--soft); font-weight: 500; font-size: .85rem; } td.wrap { white-
 code { font: .9em ui-monospace, monospace; }
 form { display: grid; gap: .75rem; max-width: 24rem; margin: 15vh auto 0; }
 input, button { font: inherit; padding: .5rem .75rem; border: 1px solid var(--line); border-radius: .4rem; background: var(--card); color: inherit; }
+a.button { text-align: center; text-decoration: none; padding: .5rem .75rem; border-radius: .4rem; background: var(--accent); color: var(--back); }
 button { background: var(--accent); border-color: var(--accent); color: var(--back); cursor: pointer; }
 footer { margin-top: 2.5rem; font-size: .85rem; }
 `)
 
 /**
  * A whole page. It needs no script and asks no other host for anything. Its links are relative to
- * `base`, the public path of `/`: `api/v1/runs`, not `/api/v1/runs`.
+ * `base`, the public path of `/`: `api/v1/runs`, not `/api/v1/runs`. It goes on to `goTo` by itself.
  */
 export function layout(
   body: Html,
-  { base, refreshSeconds }: { base: string; refreshSeconds?: number },
+  { base, refreshSeconds, goTo }: { base: string; refreshSeconds?: number; goTo?: string },
 ): string {
-  const refresh =
-    refreshSeconds === undefined
-      ? ''
-      : html`<meta http-equiv="refresh" content="${refreshSeconds}" />`
+  const wait = goTo === undefined ? refreshSeconds : `0;url=${goTo}`
+  const refresh = wait === undefined ? '' : html`<meta http-equiv="refresh" content="${wait}" />`
   return html`<!doctype html>
     <html lang="en">
       <head>

@@ -1,78 +1,61 @@
-import type { Clock } from '@jadwal/domain'
-import { sameSecret } from '@jadwal/runtime'
-import {
-  type RequestHandler,
-  type Response,
-  type Router,
-  Router as createRouter,
-  urlencoded,
-} from 'express'
+import { type Response, type Router, Router as createRouter, urlencoded } from 'express'
 import { z } from 'zod'
-import type { Admission } from './api-deps.ts'
-import { html } from './html.ts'
-import { layout } from './layout.ts'
-import { publicPath } from './public-path.ts'
-import { makeSession, SESSION_COOKIE, SESSION_MS } from './session.ts'
+import type { AccessDeps } from './access.ts'
+import { callerOfSession, findCaller } from './authenticate.ts'
+import { clearSession, readCookie, sendSession } from './cookies.ts'
+import { refuseOtherSites } from './csrf.ts'
+import { localPath, sendLogin } from './login-page.ts'
+import { Problem } from './problem.ts'
+import { noteSignIn } from './note-sign-in.ts'
+import { addProviderRoutes } from './provider-routes.ts'
+import { SESSION_COOKIE, type SessionOf } from './session.ts'
 
 const LoginForm = z.object({ token: z.string().catch(''), next: z.string().catch('/') })
 
-/** `POST /login` makes a session out of the token, at most so often as `limit` lets; `POST /logout` ends it. */
-export function loginRoutes(admission: Admission, clock: Clock, limit: RequestHandler): Router {
+/**
+ * `/login` makes a session out of a token, or of a sign-in at the provider; `/logout` ends it. Open to
+ * everybody, but not to pages of other sites.
+ */
+export function loginRoutes(access: AccessDeps): Router {
   const router = createRouter()
-  router.post('/login', limit, urlencoded({ extended: false, limit: '8kb' }), (req, res) => {
-    const form = LoginForm.parse(req.body ?? {})
-    const next = localPath(form.next)
-    if (admission.adminToken === undefined) return res.redirect(303, next)
-    if (!sameSecret(form.token.trim(), admission.adminToken)) {
-      return sendLogin(res, { next, message: 'This is not the token.' })
-    }
-    res.cookie(SESSION_COOKIE, makeSession(admission.adminToken, clock.now().getTime()), {
-      httpOnly: true,
-      sameSite: 'strict',
-      secure: admission.isHttps || req.secure,
-      path: publicPath(res, '/'),
-      maxAge: SESSION_MS,
-    })
-    res.redirect(303, next)
+  router.get('/login', (req, res) => {
+    const { next } = LoginForm.parse({ token: '', next: req.query['next'] })
+    if (access.sessions === undefined) return res.redirect(303, localPath(next))
+    sendLogin(access, res, { next, status: 200 })
   })
-  router.post('/logout', (_req, res) => {
-    res.clearCookie(SESSION_COOKIE, { path: publicPath(res, '/') })
+  router.post('/login', urlencoded({ extended: false, limit: '8kb' }), async (req, res) => {
+    refuseOtherSites(req, access.publicUrl)
+    const { token, next } = LoginForm.parse(req.body ?? {})
+    if (access.sessions === undefined) return res.redirect(303, localPath(next))
+    const caller = await findCaller(access, token.trim())
+    if (!caller) return await refuse(access, res, next)
+    const { tokenId, endsAt } = caller
+    const of: SessionOf = tokenId === undefined ? { kind: 'bootstrap' } : { kind: 'token', tokenId }
+    sendSession(res, access, access.sessions.open(of, endsAt))
+    noteSignIn(access, req, { caller, action: 'login', status: 303 })
+    res.redirect(303, localPath(next))
+  })
+  addProviderRoutes(router, access)
+  router.post('/logout', async (req, res) => {
+    refuseOtherSites(req, access.publicUrl)
+    const session = access.sessions?.read(readCookie(req, SESSION_COOKIE))
+    clearSession(res, access)
     res.redirect(303, '/')
+    const caller = session && (await callerOfSession(access, session).catch(() => undefined))
+    if (caller) noteSignIn(access, req, { caller, action: 'logout', status: 303 })
   })
   return router
 }
 
-/** The form that asks for the token, and nothing else. */
-export function sendLogin(
-  res: Response,
-  { next, message }: { next: string; message?: string },
-): void {
-  const note = message === undefined ? '' : html`<p class="note" role="alert">${message}</p>`
-  const body = html`<form method="post" action="login">
-    <h1>Jadwal</h1>
-    ${note}
-    <label for="token">Admin token</label>
-    <input
-      id="token"
-      name="token"
-      type="password"
-      autocomplete="current-password"
-      required
-      autofocus
-    />
-    <input name="next" type="hidden" value="${localPath(next)}" />
-    <button>Sign in</button>
-    <p class="soft">
-      It is the value of <code>JADWAL_ADMIN_TOKEN</code>; <code>npm start</code> prints it.
-    </p>
-  </form>`
-  res
-    .status(401)
-    .type('html')
-    .send(layout(body, { base: publicPath(res, '/') }))
-}
-
-/** A path of this site. What a browser would take for another host becomes `/`. */
-function localPath(path: string): string {
-  return /^\/(?![/\\])[\x21-\x7e]*$/.test(path) ? path : '/'
+/** A person gets the form again, a program the problem. */
+async function refuse(access: AccessDeps, res: Response, next: string): Promise<void> {
+  const { req } = res
+  try {
+    await access.countFailure(req)
+  } catch (error) {
+    if (!(error instanceof Problem) || req.accepts(['json', 'html']) !== 'html') throw error
+    res.set(error.headers)
+    return sendLogin(access, res, { next, message: error.message, status: error.status })
+  }
+  sendLogin(access, res, { next, message: 'This token is not good here.' })
 }

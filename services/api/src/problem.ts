@@ -21,6 +21,8 @@ const KINDS = {
   'of-the-file': [409, 'Made by the schedule file'],
   'paused-by-spec': [409, 'The schedule says that it is paused'],
   'calendar-in-use': [409, 'Schedules name the calendar'],
+  'name-taken': [409, 'The name is taken'],
+  'too-many-tokens': [409, 'There are too many tokens'],
   'payload-too-large': [413, 'The body is too large'],
   'unsupported-media-type': [415, 'The body must be JSON'],
   'unknown-job': [422, 'No such job'],
@@ -29,6 +31,7 @@ const KINDS = {
   internal: [500, 'Something went wrong on this side'],
   'redis-unavailable': [503, 'Redis does not answer'],
   'history-unavailable': [503, 'The history does not answer'],
+  'tokens-unavailable': [503, 'Tokens cannot be checked'],
   'try-later': [503, 'Try again later'],
   'no-successor': [504, 'No other scheduler took over'],
 } as const

@@ -4,9 +4,11 @@ import {
   createDeadLetters,
   createProducer,
   createTrigger,
+  keys,
   openRedis,
   producerConnection,
   redisReady,
+  subscribe,
 } from '@jadwal/queue'
 import {
   Lifecycle,
@@ -23,6 +25,8 @@ import { createBoard } from './bull-board.ts'
 import type { ApiConfig } from './config.ts'
 import { basePathOf } from './public-path.ts'
 import { QueueSnapshots } from './queue-snapshots.ts'
+import { TokenBook } from './token-book.ts'
+import { TokenUses } from './token-uses.ts'
 
 const START_WITHIN_MS = 10_000
 const QUERY_TIMEOUT_MS = 5_000
@@ -85,6 +89,15 @@ export async function startApi(config: ApiConfig, context: ServiceContext): Prom
   const snapshots = new QueueSnapshots({ redis, prefix, clock })
   const audit = new AuditTrail({ redis, prefix, clock, log })
   lifecycle.onClose('audit', () => audit.close())
+  const tokens = new TokenBook({ db, clock, log })
+  const tokenUses = new TokenUses({ db, clock })
+  lifecycle.onClose('token uses', () => tokenUses.close())
+  const subscription = subscribe({
+    url: redisUrl,
+    channels: { [keys.tokensChangedChannel(prefix)]: () => tokens.changed() },
+    onError: onRedisError,
+  })
+  lifecycle.onClose('subscription', () => subscription.close())
   const app = createApp(
     {
       redis,
@@ -97,6 +110,8 @@ export async function startApi(config: ApiConfig, context: ServiceContext): Prom
       deadLetters,
       snapshots,
       audit,
+      tokens,
+      tokenUses,
       clock,
       log,
       ready: async () => {

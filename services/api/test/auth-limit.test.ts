@@ -1,4 +1,7 @@
+import { MINUTE } from '@jadwal/domain'
+import { FakeClock } from '@jadwal/testkit'
 import { expect, test } from 'vitest'
+import { BoundedCounts } from '../src/bounded-counts.ts'
 import { setupApi, TOKEN, type TestApi } from './setup-api.ts'
 
 const login = (api: TestApi, token: string, from = '198.51.100.1') =>
@@ -18,12 +21,50 @@ test('after ten wrong tokens an address has to wait, others do not', async () =>
     expect((await login(api, 'wrong')).status).toBe(401)
     expect((await ask(api, 'wrong')).status).toBe(401)
   }
-  for (const refused of [await ask(api, 'wrong'), await login(api, TOKEN)]) {
+  for (const refused of [await ask(api, 'wrong'), await login(api, 'wrong')]) {
     expect(refused.status).toBe(429)
     expect(refused.headers.get('retry-after')).toBe('60')
     expect(refused.body).toMatchObject({ type: 'urn:jadwal:problem:too-many-failures' })
   }
-  expect((await login(api, TOKEN, '198.51.100.2')).status).toBe(303)
+  expect((await login(api, TOKEN)).status).toBe(303)
+  expect((await login(api, 'wrong', '198.51.100.2')).status).toBe(401)
+})
+
+test('a person who tried too often is told so on a page', async () => {
+  await using api = await setupApi()
+  for (let failures = 0; failures < 10; failures += 1) await ask(api, 'wrong')
+  const headers = { authorization: '', accept: 'text/html', 'x-forwarded-for': '198.51.100.1' }
+  const body = new URLSearchParams({ token: 'wrong' })
+  const refused = await api.ask('/login', { method: 'POST', headers, body })
+  expect(refused.status).toBe(429)
+  expect(refused.headers.get('retry-after')).toBe('60')
+  expect(refused.text).toContain('More than 10 wrong tokens')
+})
+
+test('an address that nobody trusted tells of does not help', async () => {
+  await using api = await setupApi({ JADWAL_TRUSTED_PROXIES: 'none' })
+  for (let failures = 0; failures < 10; failures += 1)
+    expect((await login(api, 'wrong', `198.51.100.${failures}`)).status).toBe(401)
+  expect((await login(api, 'wrong', '198.51.100.99')).status).toBe(429)
+})
+
+test('a trusted peer that makes addresses up is held up too', async () => {
+  await using api = await setupApi()
+  const statuses = new Set<number>()
+  for (let failures = 0; failures < 201; failures += 1)
+    statuses.add((await login(api, 'wrong', `198.51.${failures}.1`)).status)
+  expect([...statuses]).toEqual([401, 429])
+  expect((await login(api, TOKEN, '198.51.0.1')).status).toBe(303)
+})
+
+test('however many addresses fail, a bounded number is counted', () => {
+  const clock = new FakeClock()
+  const counts = new BoundedCounts(MINUTE, clock)
+  for (let at = 0; at < 30_000; at += 1) counts.increment(`address-${at}`)
+  expect(counts.size).toBe(10_000)
+  expect(counts.increment('address-29999').totalHits).toBe(2)
+  clock.advance(MINUTE)
+  expect(counts.increment('address-29999').totalHits).toBe(1)
 })
 
 test('whoever sends the right token is never held up, nor who sends none', async () => {

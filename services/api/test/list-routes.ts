@@ -20,7 +20,8 @@ export function listRoutes(): string[] {
   const app = createApp(deps as ApiDeps, {
     adminToken: 'token',
     metricsToken: undefined,
-    isHttps: false,
+    trustedProxies: [],
+    providerConfig: undefined,
   })
   const { stack } = app.router as unknown as { stack: Layer[] }
   return stack.flatMap(pathsOf).map((path) => path.replaceAll(/:\w+/g, 'some-name'))

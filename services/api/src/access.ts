@@ -1,0 +1,40 @@
+import type { Clock } from '@jadwal/domain'
+import type { AuditTrail } from './audit-trail.ts'
+import type { Admission, ApiDeps } from './api-deps.ts'
+import { type CountFailure, limitFailures } from './limit-failures.ts'
+import { Provider } from './provider.ts'
+import { Sessions } from './session.ts'
+import type { TokenBook } from './token-book.ts'
+import type { TokenUses } from './token-uses.ts'
+
+/** What lets people and programs in, or does not. */
+export interface AccessDeps extends Admission {
+  publicUrl: string | undefined
+  /** Undefined where everybody on this machine is let in. */
+  sessions: Sessions | undefined
+  /** Where people sign in, if not here. */
+  provider: Provider | undefined
+  tokens: TokenBook
+  uses: TokenUses
+  countFailure: CountFailure
+  audit: AuditTrail
+  clock: Clock
+}
+
+export function createAccess(
+  { publicUrl, tokens, tokenUses, audit, clock, log }: ApiDeps,
+  admission: Admission,
+): AccessDeps {
+  const { adminToken, providerConfig } = admission
+  return {
+    ...admission,
+    publicUrl,
+    sessions: adminToken === undefined ? undefined : new Sessions(adminToken, clock),
+    provider: providerConfig && new Provider(providerConfig, log),
+    tokens,
+    uses: tokenUses,
+    countFailure: limitFailures(clock),
+    audit,
+    clock,
+  }
+}
