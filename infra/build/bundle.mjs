@@ -1,14 +1,24 @@
 // Bundles what a folder is run as: our own source goes in, packages of the registry stay in node_modules.
-// Run in the folder of a service or package: node ../../infra/build/bundle.mjs [src/main.ts dist/main.js ...]
+// Run in the folder of a service or package: node ../../infra/build/bundle.mjs [--split] [src/main.ts dist/main.js ...]
+// With --split, what is imported when it is needed lies in files of its own, so that a start loads little.
+import { basename, dirname } from 'node:path'
 import { build } from 'esbuild'
 
-const args = process.argv.length > 2 ? process.argv.slice(2) : ['src/main.ts', 'dist/main.js']
+const given = process.argv.slice(2).filter((arg) => arg !== '--split')
+const isSplit = process.argv.includes('--split')
+const args = given.length > 0 ? given : ['src/main.ts', 'dist/main.js']
 for (let i = 0; i < args.length; i += 2) await bundle(args[i], args[i + 1])
 
 async function bundle(entry, outfile) {
   await build({
-    entryPoints: [entry],
-    outfile,
+    ...(isSplit
+      ? {
+          entryPoints: { [basename(outfile, '.js')]: entry },
+          outdir: dirname(outfile),
+          splitting: true,
+          chunkNames: 'parts/[name]-[hash]',
+        }
+      : { entryPoints: [entry], outfile }),
     bundle: true,
     platform: 'node',
     format: 'esm',

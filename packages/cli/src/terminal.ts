@@ -1,13 +1,24 @@
 import type { Clock } from '@jadwal/domain'
 
-/** Where a command reads and writes. */
+/** Where a command reads and writes, and what it knows of the host. */
 export interface Terminal {
   readFile: (path: string) => Promise<string>
   /** All of standard input. */
   readInput: () => Promise<string>
   writeOutput: (text: string) => void
   writeError: (text: string) => void
+  /** Asks a person and gives the answer; undefined where nobody can be asked. */
+  ask: (question: string) => Promise<string | undefined>
+  /** Lets a person edit a text, and gives what it is then; undefined where nobody can. */
+  edit: (name: string, before: string) => Promise<string | undefined>
+  env: Readonly<Record<string, string | undefined>>
+  /** How wide standard output is, in columns; undefined when it is no terminal. */
+  outputColumns: () => number | undefined
+  /** How wide standard error is, likewise. */
+  errorColumns: () => number | undefined
   /** The IANA time zone of the host. */
   timezone: string
   clock: Clock
+  /** Aborted by Ctrl-C. */
+  stop: AbortSignal
 }

@@ -29,8 +29,14 @@ export async function runInProcess(
     readInput: () => Promise.resolve(input),
     writeOutput: (text) => (output += text),
     writeError: (text) => (report += text),
+    ask: () => Promise.resolve(undefined),
+    edit: () => Promise.resolve(undefined),
+    env: {},
+    outputColumns: () => undefined,
+    errorColumns: () => undefined,
     timezone: 'Asia/Jakarta',
     clock: new FakeClock(NOW),
+    stop: new AbortController().signal,
   })
   return { exitCode, output, report }
 }
