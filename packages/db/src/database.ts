@@ -29,6 +29,10 @@ export interface Database {
   backfills: BackfillTable
   settled_letters: SettledLetterTable
   redrives: RedriveTable
+  alert_rules: AlertRuleTable
+  alert_channels: AlertSettingTable
+  alert_silences: AlertSilenceTable
+  alert_states: AlertStateTable
   tokens: TokenTable
   audit_log: AuditTable
 }
@@ -99,7 +103,7 @@ export type AttemptRow = Selectable<AttemptTable>
 /** How long the runs of a job are kept, as it was last published; of those that say so. */
 interface JobRetentionTable {
   job: string
-  retention: JSONColumnType<Retention, string>
+  retention: JSONColumnType<Retention>
 }
 
 interface LeaderTermTable {
@@ -307,4 +311,38 @@ export type AuditRow = Selectable<AuditTable>
 /** One row: grows with each change of any schedule. */
 interface ScheduleRevisionTable {
   revision: number
+}
+
+/** What somebody has set about alerts: a rule, a channel, or a silence. */
+interface AlertSettingTable {
+  name: string
+  /** As it was checked, with defaults filled in. */
+  spec: ColumnType<Record<string, unknown>, string, string>
+  author: string
+  revision: number
+  changed_at: Date
+}
+export type AlertSettingRow = Selectable<AlertSettingTable>
+
+interface AlertRuleTable extends AlertSettingTable {
+  seen_until: Date | null
+}
+
+interface AlertSilenceTable extends AlertSettingTable {
+  until_at: Date
+}
+
+/** Alerts that are open or were; the columns beside `state` are what is asked for. */
+interface AlertStateTable {
+  id: string
+  rule: string
+  group_key: string
+  since: Date
+  changed_at: Date
+  last_sent_at: Date | null
+  sent: number
+  count: number
+  /** Null also while its end is left to be told. */
+  closed_at: Date | null
+  state: ColumnType<unknown, string, string>
 }

@@ -64,9 +64,9 @@ function look({ table, kind }: Probe, { search, range, limit }: Ask): RawBuilder
       return sql`SELECT array(${led(from, search, { range, limit })}) AS ids, 0 AS seen`
     case 'window':
       return sql`
-        WITH newest AS MATERIALIZED (${led(from, search, { range, limit: WINDOW })})
+        WITH newest(run_id) AS MATERIALIZED (${led(from, search, { range, limit: WINDOW })})
         SELECT array(
-          SELECT t.id FROM newest JOIN ${from} AS t ON t.id = newest.id
+          SELECT t.id FROM newest JOIN ${from} AS t ON t.id = newest.run_id
           WHERE ${and(search.rest)} ORDER BY t.id DESC LIMIT ${limit}) AS ids,
         (SELECT count(*)::int FROM newest) AS seen`
     case 'some':
