@@ -93,7 +93,7 @@ export class LotTender {
       const lots = scan[1]
       cursor = scan[0]
       const names = lots.filter((_, at) => at % 2 === 0)
-      for (const some of await Promise.all(names.map((lot) => this.#tendLot(lot)))) released += some
+      for (const some of await Promise.all(names.map((lot) => this.tendLot(lot)))) released += some
       looked += names.length
     } while (cursor !== '0' && looked < MOST_LOTS)
     if (cursor === '0') await redis.del(position)
@@ -101,7 +101,8 @@ export class LotTender {
     return released
   }
 
-  async #tendLot(lot: string): Promise<number> {
+  /** Puts one lot in order. Returns how many parked runs it let start. */
+  async tendLot(lot: string): Promise<number> {
     const { redis, prefix, queue, limitOf } = this.#deps
     const keys = [bullKey(prefix, queue, ''), companionPrefix(prefix, queue)]
     const job = jobOfLot(lot)

@@ -5,6 +5,7 @@ import { addCronPreviewRoute } from './cron-preview-route.ts'
 import { addDeadLetterRoutes } from './dead-letter-routes.ts'
 import { addLeaderRoutes } from './leader-routes.ts'
 import { addLoadRoutes } from './load-routes.ts'
+import { addLocksRoutes } from './locks-routes.ts'
 import { addOpenapiRoute } from './openapi-route.ts'
 import { addQueuesRoutes } from './queues-routes.ts'
 import { addMeRoute } from './me-route.ts'
@@ -31,6 +32,7 @@ export function apiEndpoints(deps: ApiDeps): Endpoints {
   addLeaderRoutes(endpoints, deps)
   addScheduleActsRoutes(endpoints, deps)
   addLoadRoutes(endpoints, deps)
+  addLocksRoutes(endpoints, deps)
   addMeRoute(endpoints)
   addTokensRoutes(endpoints, deps)
   addAuditRoutes(endpoints, deps)

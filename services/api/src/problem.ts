@@ -21,6 +21,7 @@ const KINDS = {
   'of-the-file': [409, 'Made by the schedule file'],
   'paused-by-spec': [409, 'The schedule says that it is paused'],
   'calendar-in-use': [409, 'Schedules name the calendar'],
+  'lock-in-use': [409, 'The lock is in use'],
   'name-taken': [409, 'The name is taken'],
   'too-many-tokens': [409, 'There are too many tokens'],
   'payload-too-large': [413, 'The body is too large'],

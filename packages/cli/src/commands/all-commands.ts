@@ -13,6 +13,7 @@ import { addCalendarsCommands } from './calendars-commands.ts'
 import { addCronCommand } from './cron-command.ts'
 import { addJobsCommand } from './jobs-command.ts'
 import { addLeaderCommands } from './leader-commands.ts'
+import { addLocksCommands } from './locks-commands.ts'
 import { addQueuesCommands } from './queues-commands.ts'
 import { addWorkersCommand } from './workers-command.ts'
 
@@ -33,6 +34,7 @@ export function addCommands(shell: Shell, program: Command): void {
   addQueuesCommands(shell, program)
   addWorkersCommand(shell, program)
   addLeaderCommands(shell, program)
+  addLocksCommands(shell, program)
   program.commandsGroup('Access:')
   addWhoamiCommand(shell, program)
   addTokenCommands(shell, program)

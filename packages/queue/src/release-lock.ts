@@ -1,0 +1,54 @@
+import type { Redis } from 'ioredis'
+import type { HeldLock } from './held-locks.ts'
+import { alertsLeaseKey, leaderKey, leaseFreeChannel, leaseKey } from './keys.ts'
+import { LotTender } from './tend-lots.ts'
+
+/*
+ * Takes the lease from the leader of one term, and wakes the standbys.
+ *   KEYS[1] lease  KEYS[2] leader  ARGV[1] term  ARGV[2] channel
+ *   Returns 1, or 0 when another leads meanwhile or nobody does.
+ */
+const TAKE_LEASE = `
+if redis.call('HGET', KEYS[2], 'term') ~= ARGV[1] then return 0 end
+if redis.call('DEL', KEYS[1]) == 0 then return 0 end
+redis.call('PUBLISH', ARGV[2], 'free')
+return 1
+`
+
+export type LockRelease =
+  | 'released'
+  /** It was given back, or went to another, since it was looked at. */
+  | 'gone'
+  /** Its holder lives and needs it. */
+  | 'in-use'
+
+/**
+ * Takes a lock from its holder. None of them keeps the promises, so none of this can break one: a leader
+ * whose lease is gone is stopped by the term that its successor writes into every hash that it watches,
+ * and a slot is taken only from a run that has gone.
+ */
+export async function releaseLock(
+  redis: Redis,
+  prefix: string,
+  lock: HeldLock,
+): Promise<LockRelease> {
+  switch (lock.kind) {
+    case 'leader': {
+      const keys = [leaseKey(prefix), leaderKey(prefix)]
+      const args = [String(lock.term), leaseFreeChannel(prefix)]
+      const taken = await redis.eval(TAKE_LEASE, keys.length, ...keys, ...args)
+      return taken === 1 ? 'released' : 'gone'
+    }
+    case 'alerts':
+      return (await redis.del(alertsLeaseKey(prefix))) === 1 ? 'released' : 'gone'
+    case 'slot': {
+      const { queue, lot } = lock
+      if (!lock.stale || queue === undefined || lot === undefined) return 'in-use'
+      // The script looks again whether the run lives.
+      await new LotTender({ redis, prefix, queue, limitOf: () => undefined }).tendLot(lot)
+      return 'released'
+    }
+    case 'attempt':
+      return 'in-use'
+  }
+}

@@ -1,0 +1,75 @@
+import { randomBytes } from 'node:crypto'
+import { systemClock } from '@jadwal/domain'
+import { Redis } from 'ioredis'
+import { expect, inject, onTestFinished, test } from 'vitest'
+import { Lease, listLocks, releaseLock } from '../src/index.ts'
+import { alertsLeaseKey, bullKey, lotsKey, queuesKey, slotsKey } from '../src/keys.ts'
+
+const RUN = '019a2b3c-0000-7000-8000-000000000001'
+
+function setup() {
+  const redis = new Redis(inject('redisUrl'))
+  onTestFinished(() => redis.disconnect())
+  const prefix = `locks-${randomBytes(4).toString('hex')}`
+  const find = async (id: string) => (await listLocks(redis, prefix)).find((each) => each.id === id)
+  return { redis, prefix, find }
+}
+
+test('a leader whose lease was taken is lost, and the next one has a higher term', async () => {
+  const { redis, prefix, find } = setup()
+  const leaseOf = (instance: string) =>
+    new Lease(redis, systemClock, { prefix, leaseMs: 60_000, instance })
+  const old = leaseOf('old')
+  const first = await old.take('2026-12-01T00:00:00.000Z')
+  const lock = await find('leader')
+  expect(lock).toMatchObject({
+    kind: 'leader',
+    holder: 'old',
+    stale: false,
+    since: '2026-12-01T00:00:00.000Z',
+  })
+  if (!lock || !first.taken) throw new Error('the lease was not taken')
+  expect(await releaseLock(redis, prefix, { ...lock, term: first.reign.term - 1 })).toBe('gone')
+  expect(await releaseLock(redis, prefix, lock)).toBe('released')
+  expect(await find('leader')).toBeUndefined()
+  expect(await old.renew()).toBe(false)
+  const second = await leaseOf('new').take('2026-12-01T00:00:01.000Z')
+  expect(second.taken && second.reign.term).toBeGreaterThan(first.reign.term)
+  expect(await releaseLock(redis, prefix, lock)).toBe('gone')
+})
+
+test('a slot is taken from a run that has gone, never from one that lives', async () => {
+  const { redis, prefix, find } = setup()
+  const lot = 'key:pay:=c1'
+  await redis.sadd(queuesKey(prefix), 'pay')
+  await redis.hset(lotsKey(prefix, 'pay'), lot, '1')
+  await redis.sadd(slotsKey(prefix, 'pay', lot), RUN)
+  const message = bullKey(prefix, 'pay', RUN)
+  await redis.hset(message, { jslot: lot, processedOn: '1795931000000' })
+  const lock = await find(`slot:pay:${RUN}`)
+  expect(lock).toMatchObject({ holder: RUN, job: 'pay', lot, stale: false })
+  if (!lock) throw new Error('it is not listed')
+  expect(await releaseLock(redis, prefix, lock)).toBe('in-use')
+  // Whoever looked when it was gone, and asks when it is back, takes nothing.
+  expect(await releaseLock(redis, prefix, { ...lock, stale: true })).toBe('released')
+  expect(await redis.scard(slotsKey(prefix, 'pay', lot))).toBe(1)
+  await redis.del(message)
+  const stale = await find(`slot:pay:${RUN}`)
+  expect(stale?.stale).toBe(true)
+  if (stale) expect(await releaseLock(redis, prefix, stale)).toBe('released')
+  expect(await find(`slot:pay:${RUN}`)).toBeUndefined()
+})
+
+test('the lock of an attempt is listed, and stays; the lease of alerts can be taken', async () => {
+  const { redis, prefix, find } = setup()
+  await redis.sadd(queuesKey(prefix), 'mail')
+  await redis.lpush(bullKey(prefix, 'mail', 'active'), RUN)
+  await redis.set(`${bullKey(prefix, 'mail', RUN)}:lock`, 'token', 'PX', 60_000)
+  const attempt = await find(`attempt:mail:${RUN}`)
+  expect(attempt).toMatchObject({ kind: 'attempt', stale: false, expiresInMs: expect.any(Number) })
+  if (attempt) expect(await releaseLock(redis, prefix, attempt)).toBe('in-use')
+  await redis.set(alertsLeaseKey(prefix), 'an-api', 'PX', 60_000)
+  const alerts = await find('alerts')
+  if (alerts) expect(await releaseLock(redis, prefix, alerts)).toBe('released')
+  expect(await find('alerts')).toBeUndefined()
+})
