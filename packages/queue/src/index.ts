@@ -121,6 +121,7 @@ export type {
 } from './redrive-letters.ts'
 export { type Decision, findDecision, locateLetters } from './read-letters.ts'
 export type { DeadRunCopy } from './redriven-run.ts'
+export { type Lot, type Position, readWaitingRun, type WaitingRun } from './waiting-run.ts'
 export { promoteRun, type Promotion } from './promote-run.ts'
 export {
   pauseQueue,

@@ -11,7 +11,8 @@ import { HELD_SCORE } from './unfinished-lua.ts'
  * since, by a cancel or by hand; they are passed over when their turn comes.
  */
 
-const LOT_FIELD = 'jlot'
+/** The field of a message's hash that names the lot it lies in. */
+export const LOT_FIELD = 'jlot'
 /** The field of a message's hash that names the lot whose slot the run has. */
 export const SLOT_FIELD = 'jslot'
 

@@ -3,6 +3,7 @@ import { addAuditRoutes } from './audit-routes.ts'
 import { addBackfillRoutes } from './backfill-routes.ts'
 import { addCronPreviewRoute } from './cron-preview-route.ts'
 import { addDeadLetterRoutes } from './dead-letter-routes.ts'
+import { addExplainRoute } from './explain-route.ts'
 import { addLeaderRoutes } from './leader-routes.ts'
 import { addLoadRoutes } from './load-routes.ts'
 import { addLocksRoutes } from './locks-routes.ts'
@@ -24,6 +25,7 @@ export function apiEndpoints(deps: ApiDeps): Endpoints {
   const endpoints = new Endpoints(deps.audit)
   addRunsRoutes(endpoints, deps)
   addRetryRoute(endpoints, deps)
+  addExplainRoute(endpoints, deps)
   addDeadLetterRoutes(endpoints, deps)
   addRedriveRoutes(endpoints, deps)
   addReadRoutes(endpoints, deps)

@@ -55,9 +55,15 @@ function viewOf({ run, attempts, settled }: RecordedRun): RunView {
   return runView(run, attempts, settled)
 }
 
-/** Rows do not have it: only Redis knows how far a handler is. */
-function withProgress(view: RunView, { progress }: { progress?: unknown } = {}): RunView {
-  return progress === undefined || isEnded(view.state) ? view : { ...view, progress }
+/**
+ * Rows do not have it: only Redis knows how far a handler is, and when a run is due that was put
+ * forward while it waited for a retry.
+ */
+function withProgress(view: RunView, fact: Partial<FoundRun> = {}): RunView {
+  const { progress, run_at, revision } = fact
+  if (isEnded(view.state) || revision === undefined) return view
+  const runAt = run_at == null || fact.state !== view.state ? {} : { runAt: run_at }
+  return { ...view, ...runAt, ...(progress === undefined ? {} : { progress }) }
 }
 
 async function readLive(
