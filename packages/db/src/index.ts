@@ -1,3 +1,29 @@
+export { type AlertConfig, loadAlertConfig, noteSeen } from './alert-config.ts'
+export {
+  type AlertSettingTable,
+  deleteAlertSetting,
+  findAlertSetting,
+  listAlertSettings,
+  putAlertSetting,
+} from './alert-settings.ts'
+export {
+  type AlertFilters,
+  type ChannelReport,
+  deleteOldAlerts,
+  listAlerts,
+  listChannelReports,
+  listUnfinishedAlerts,
+  recordAlerts,
+} from './alert-states.ts'
+export {
+  type EventGroup,
+  type EventGroups,
+  findDeadGroups,
+  findLateTicks,
+  findMissedTicks,
+} from './find-event-groups.ts'
+export { findFailureRates } from './find-failure-rates.ts'
+export { listAlertAddresses } from './list-alert-addresses.ts'
 export { askPostgres } from './ask-postgres.ts'
 export { applySchedules } from './apply-schedules.ts'
 export {
@@ -41,6 +67,7 @@ export {
 } from './redrives.ts'
 export { type AuditFilters, deleteOldAudit, listAudit } from './list-audit.ts'
 export type {
+  AlertSettingRow,
   AttemptRow,
   AuditRow,
   BackfillRow,

@@ -24,6 +24,9 @@ import { indexRunsByKeyAndError } from './20261130T2115Z-index-runs-by-key-and-e
 import { keepRunsOfJobs } from './20261130T2116Z-keep-runs-of-jobs.ts'
 import { countEndsOnce } from './20261130T2120Z-count-ends-once.ts'
 import { createRunStats } from './20261130T2121Z-create-run-stats.ts'
+import { createAlerts } from './20261130T2140Z-create-alerts.ts'
+import { indexLateRuns } from './20261130T2141Z-index-late-runs.ts'
+import { indexMissedTicks } from './20261130T2142Z-index-missed-ticks.ts'
 
 /**
  * One line a migration, oldest first, each in a transaction of its own: what locks a large table is not
@@ -55,4 +58,7 @@ export const migrations: Record<string, Migration> = {
   '20261130T2116Z-keep-runs-of-jobs': keepRunsOfJobs,
   '20261130T2120Z-count-ends-once': countEndsOnce,
   '20261130T2121Z-create-run-stats': createRunStats,
+  '20261130T2140Z-create-alerts': createAlerts,
+  '20261130T2141Z-index-late-runs': indexLateRuns,
+  '20261130T2142Z-index-missed-ticks': indexMissedTicks,
 }
