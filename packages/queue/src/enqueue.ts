@@ -1,4 +1,4 @@
-import { type Clock, QueueName, type RunId, systemClock } from '@jadwal/domain'
+import { type Clock, QueueName, type RunId, ServedQueueName, systemClock } from '@jadwal/domain'
 import type { Queue } from 'bullmq'
 import { claimIds, hasOwnId } from './claim-ids.ts'
 import { producerConnection } from './connections.ts'
@@ -60,6 +60,8 @@ export interface ProducerDeps {
   clock?: Clock
   /** The largest payload, in bytes as JSON; 512 KiB when left out. */
   maxPayloadBytes?: number | undefined
+  /** Its runs are messages of alerts, whose queue is closed to all others. */
+  isForAlerts?: boolean
 }
 
 /**
@@ -81,7 +83,8 @@ export function createProducer(deps: ProducerDeps): Producer {
   const queues = new Map<string, Queue>()
 
   async function openQueue(name: string): Promise<Queue> {
-    const problem = QueueName.safeParse(name).error?.issues[0]?.message
+    const Name = deps.isForAlerts === true ? ServedQueueName : QueueName
+    const problem = Name.safeParse(name).error?.issues[0]?.message
     if (problem !== undefined)
       throw new InvalidRunError(`queue (${JSON.stringify(name)}): ${problem}`)
     if (!registered.has(name)) await patience.for(registerQueues(redis, prefix, [name]))

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { ALERTS_QUEUE } from '@jadwal/domain'
 
 /**
  * Every Redis key of Jadwal, with its type and content. A queue, its dead-letter queue and its
@@ -237,6 +238,16 @@ export function idHomeKey(prefix: string, id: string): string {
 
 /** HASH job name → JobDescription as JSON. Published by workers; stays when they go. */
 export function jobsKey(prefix: string): string {
+/** STRING with PX: the token of the api that evaluates alerts. */
+export function alertsLeaseKey(prefix: string): string {
+  return `${companionPrefix(prefix, ALERTS_QUEUE)}evaluator`
+}
+
+/** HASH rule and group → the alert (`AlertState`, as JSON), of each of which something is left to be told. */
+export function alertStatesKey(prefix: string): string {
+  return `${companionPrefix(prefix, ALERTS_QUEUE)}states`
+}
+
   return `{${prefix}:registry}:jobs`
 }
 
