@@ -58,6 +58,8 @@ export function readConfig(env: NodeJS.ProcessEnv) {
 }
 export type WorkerConfig = ReturnType<typeof readConfig>
 
+    /** Where mails of alerts go. */
+    ...(parsed.SMTP_URL === undefined ? {} : { smtpUrl: parsed.SMTP_URL }),
 /** What `{ "secret": "NAME" }` in a payload stands for, by name. */
 function secretsOf(env: NodeJS.ProcessEnv): ReadonlyMap<string, string> {
   const secrets = new Map<string, string>()

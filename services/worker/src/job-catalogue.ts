@@ -1,7 +1,9 @@
+import { ALERTS_QUEUE } from '@jadwal/domain'
 import { jobs as ownJobs } from '@jadwal/jobs'
 import { ConfigError } from '@jadwal/runtime'
 import type { AnyJob } from '@jadwal/sdk'
 import { z } from 'zod'
+import { withAlerts } from './alert-jobs.ts'
 import { importJobs } from './jobs-module.ts'
 import { allQueues, type ServedQueue } from './queue-list.ts'
 
@@ -31,15 +33,15 @@ export async function loadJobs(module: string | undefined): Promise<readonly Any
   return jobs.data
 }
 
-/** The queues to serve. Throws `ConfigError` for one that no job of the catalogue is on. */
+/** The queues to serve, that of alerts among them (see `withAlerts`). Throws `ConfigError` for one that no job of the catalogue is on. */
 export function servedQueues(
   wanted: readonly ServedQueue[] | undefined,
   jobs: readonly AnyJob[],
 ): readonly ServedQueue[] {
   const known = allQueues(jobs.map((job) => job.queue))
   const names = known.map((queue) => queue.name)
-  const unknown = wanted?.filter((queue) => !names.includes(queue.name)) ?? []
-  if (unknown.length === 0) return wanted ?? known
+  const unknown = wanted?.filter(({ name }) => name !== ALERTS_QUEUE && !names.includes(name)) ?? []
+  if (unknown.length === 0) return withAlerts(wanted ?? known, wanted)
   throw new ConfigError([
     {
       variable: 'JADWAL_QUEUES',

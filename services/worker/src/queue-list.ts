@@ -1,4 +1,4 @@
-import { HOUR, MINUTE, QueueName, type QueueRate, SECOND } from '@jadwal/domain'
+import { ALERTS_QUEUE, HOUR, MINUTE, QueueName, type QueueRate, SECOND } from '@jadwal/domain'
 
 export interface ServedQueue {
   name: string
@@ -17,7 +17,10 @@ const FORM = /^\s*([^:@\s]+)\s*(?::\s*(\d{1,5})\s*)?(?:@\s*(\d{1,7})\s*\/\s*([sm
 
 const RIGHT = `must be a list of queue:concurrency@rate such as emails:20@100/s,reports:2, each concurrency from 1 to ${MAX_CONCURRENCY}, each rate from 1 to ${MAX_RATE} a second (/s), minute (/m) or hour (/h)`
 
-/** Reads `emails:20@100/s,reports` (10 where no number is given, no rate where none is); a string says what is wrong with it. */
+/**
+ * Reads `emails:20@100/s,reports` (10 where no number is given, no rate where none is); a string says what is
+ * wrong with it. Of the queue of alerts the number may be 0: it is not served.
+ */
 export function readQueueList(text: string): ServedQueue[] | string {
   const queues = new Map<string, ServedQueue>()
   for (const part of text.split(',')) {
@@ -26,12 +29,12 @@ export function readQueueList(text: string): ServedQueue[] | string {
     const rate = max === undefined ? undefined : { max: Number(max), perMs: UNIT_MS[unit as 's'] }
     if (
       name === '' ||
-      !isWithin(concurrency, MAX_CONCURRENCY) ||
+      !isWithin(concurrency, MAX_CONCURRENCY, name === ALERTS_QUEUE ? 0 : 1) ||
       !isWithin(rate?.max ?? 1, MAX_RATE)
     )
       return `${RIGHT}; ${JSON.stringify(part.trim())} is not`
     const checked = QueueName.safeParse(name)
-    if (!checked.success)
+    if (!checked.success && name !== ALERTS_QUEUE)
       return `names a queue ${JSON.stringify(name)} that ${reasonOf(checked.error)}`
     if (queues.has(name)) return `names the queue ${name} twice`
     queues.set(name, { name, concurrency, ...(rate ? { rate } : {}) })
@@ -44,8 +47,8 @@ export function allQueues(names: Iterable<string>): ServedQueue[] {
   return [...new Set(names)].toSorted().map((name) => ({ name, concurrency: DEFAULT_CONCURRENCY }))
 }
 
-function isWithin(value: number, most: number): boolean {
-  return value >= 1 && value <= most
+function isWithin(value: number, most: number, least = 1): boolean {
+  return value >= least && value <= most
 }
 
 function reasonOf(error: { issues: readonly { message: string }[] }): string {

@@ -24,6 +24,7 @@ import {
 } from '@jadwal/runtime'
 import { describeJob } from '@jadwal/sdk'
 import { AttemptsInHand } from './attempts-in-hand.ts'
+import { alertJobs } from './alert-jobs.ts'
 import { ChildRuns } from './child-runs.ts'
 import type { WorkerConfig } from './config.ts'
 import { drain } from './drain.ts'
@@ -55,8 +56,10 @@ export async function startWorker(
 ): Promise<Lifecycle> {
   const { log, stop, hurry, instance, clock } = context
   const { redisUrl: url, prefix, graceMs, lockMs } = config
-  const allJobs = await loadJobs(config.jobsModule)
-  const queues = servedQueues(config.queues, allJobs)
+  const registry = createRegistry()
+  const ownJobs = await loadJobs(config.jobsModule)
+  const queues = servedQueues(config.queues, ownJobs)
+  const allJobs = [...ownJobs, ...alertJobs(config, { registry, jobs: ownJobs })]
   const served = new Set(queues.map((queue) => queue.name))
   const jobs = allJobs.filter((job) => served.has(job.queue))
 
@@ -75,7 +78,6 @@ export async function startWorker(
   await registerQueues(redis, prefix, [...served]).catch(logError)
   await publishCatalogue(redis, prefix, catalogue).catch(logError)
 
-  const registry = createRegistry()
   const metrics = new RunMetrics(registry, jobs)
   const find = (name: string) => findJob(redis, prefix, name)
   const children = new ChildRuns({
