@@ -128,6 +128,14 @@ export {
   resumeSchedules,
 } from './pause-schedules.ts'
 export { planSchedules } from './plan-schedules.ts'
+export {
+  type Expected,
+  findCalendarTag,
+  findScheduleTag,
+  isExpected,
+  type Precondition,
+  PreconditionFailedError,
+} from './precondition.ts'
 export { type RecordedFacts, recordFacts } from './record-facts.ts'
 export { refusedFact } from './refused-fact.ts'
 export { countRunsFrom, deleteOldStats, foldRunStats } from './fold-run-stats.ts'

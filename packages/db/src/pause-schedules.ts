@@ -1,9 +1,10 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Database } from './database.ts'
+import { type Expected, requirePrecondition } from './precondition.ts'
 import { bumpRevision, type ChangeMark, underScheduleLock } from './schedule-lock.ts'
 
 /** What a pause is of: a schedule by its name, or everything. */
-export type PauseSubject = { schedule: string } | 'everything'
+export type PauseSubject = ({ schedule: string } & Expected) | 'everything'
 
 export interface PauseRequest {
   author: string
@@ -18,7 +19,7 @@ export type PauseOutcome = 'done' | 'unchanged' | 'not-found'
 /**
  * Lets a schedule, or all, rest from now on. A pause that is on ends at the instant the new one begins,
  * so the latest reason and end hold; pausing again with the same ones changes nothing. Throws
- * SchedulesBusyError.
+ * PreconditionFailedError and SchedulesBusyError.
  */
 export async function pauseSchedules(
   db: Kysely<Database>,
@@ -43,7 +44,7 @@ export async function pauseSchedules(
   })
 }
 
-/** Ends the pause that is on; ticks from now on fire again. Throws SchedulesBusyError. */
+/** Ends the pause that is on; ticks from now on fire again. Throws PreconditionFailedError and SchedulesBusyError. */
 export async function resumeSchedules(
   db: Kysely<Database>,
   subject: PauseSubject,
@@ -70,6 +71,7 @@ async function findSubject(
     .where('name', '=', subject.schedule)
     .where('deleted_at', 'is', null)
     .executeTakeFirst()
+  if (row) await requirePrecondition(tx, subject)
   return row?.id
 }
 

@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely'
 import { applyUnderLock } from './apply-schedules.ts'
 import type { Database } from './database.ts'
 import { findVersion } from './list-versions.ts'
+import type { Precondition } from './precondition.ts'
 import type { AppliedSchedules } from './schedule-change.ts'
 import { underScheduleLock } from './schedule-lock.ts'
 
@@ -11,16 +12,18 @@ export interface Rollback {
   version: number
   author: string
   reason?: string
+  precondition?: Precondition
 }
 
 /**
  * Makes a schedule that the api has made say again what it said in a version: as a new version, and
  * with the calendars as they are now. Undefined when it is not there, or has no such version or none
- * that can still be read. Throws ChangeRefusedError and SchedulesBusyError.
+ * that can still be read. Throws ChangeRefusedError, PreconditionFailedError and
+ * SchedulesBusyError.
  */
 export async function rollBackSchedule(
   db: Kysely<Database>,
-  { name, version, author, reason }: Rollback,
+  { name, version, author, reason, precondition }: Rollback,
 ): Promise<AppliedSchedules | undefined> {
   return underScheduleLock(db, async (tx) => {
     const found = await findVersion(tx, name, version)
@@ -31,6 +34,7 @@ export async function rollBackSchedule(
       prune: false,
       source: 'api',
       author,
+      ...(precondition ? { precondition } : {}),
       reason: reason === undefined ? to : `${to}: ${reason}`,
     })
   })

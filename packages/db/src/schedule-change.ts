@@ -1,5 +1,6 @@
 import type { ScheduleProblem } from '@jadwal/domain'
 import type { ScheduleSource } from './database.ts'
+import type { Precondition } from './precondition.ts'
 
 /** A schedule or calendar as written, with the file's defaults filled in, and already found valid. */
 export interface Given {
@@ -19,6 +20,8 @@ export interface ScheduleChanges {
   author: string
   /** Why, in the words of the author. */
   reason?: string
+  /** Must hold when the change is made. */
+  precondition?: Precondition
 }
 
 /** Names, by what becomes of them. */

@@ -12,6 +12,7 @@ import {
 } from './calendars-schema.ts'
 import { callerOf } from './caller.ts'
 import { changeSchedules, ofTheFile } from './change-schedules.ts'
+import { readExpected, tagCalendar } from './etag.ts'
 import type { Endpoints } from './endpoints.ts'
 import { jsonBody } from './json-body.ts'
 import { Problem } from './problem.ts'
@@ -30,7 +31,10 @@ export function addCalendarsRoutes(endpoints: Endpoints, deps: ApiDeps): void {
     get: {
       role: 'viewer',
       doc: readCalendarDoc,
-      handle: async (req, res) => void res.json(await viewCalendar(deps, req.params['name'])),
+      handle: async (req, res) => {
+        if (await tagCalendar(deps, req, res)) return
+        res.json(await viewCalendar(deps, req.params['name']))
+      },
     },
     put: {
       role: 'operator',
@@ -67,9 +71,11 @@ function putHandler(deps: ApiDeps): RequestHandler {
       source: 'api',
       author: callerOf(res).name,
       ...reason,
+      precondition: { calendar: name, ...readExpected(req) },
     })
     if (done.calendars.foreign.length > 0) throw ofTheFile(`calendar "${name}"`)
     const status = done.calendars.added.length > 0 ? 201 : 200
+    await tagCalendar(deps, req, res)
     const view = await viewCalendar(deps, name)
     res.status(status).json({ ...view, changedSchedules: done.changed })
   }
@@ -86,6 +92,7 @@ function deleteHandler(deps: ApiDeps): RequestHandler {
       source: 'api',
       author: callerOf(res).name,
       ...reason,
+      precondition: { calendar: name, ...readExpected(req) },
     }).catch((error: unknown) => {
       throw error instanceof Problem && error.kind === 'bad-request' ? inUse(error) : error
     })

@@ -1,6 +1,7 @@
 import { CalendarSpec } from '@jadwal/domain'
 import { z } from 'zod'
 import { At, CalendarParams, listAnswer, pageOf } from './answer-parts.ts'
+import { ETAG, IfMatch, IfNoneMatch, NOT_MODIFIED } from './etag-docs.ts'
 import { EXAMPLE } from './examples.ts'
 import type { OperationDoc } from './operation.ts'
 import { PageQuery } from './run-query.ts'
@@ -47,8 +48,15 @@ export const readCalendarDoc: OperationDoc = {
   id: 'getCalendar',
   summary: 'Look at a calendar',
   params: CalendarParams,
+  headers: IfNoneMatch,
   answers: {
-    200: { description: 'The calendar.', schema: CalendarSchema, example: CALENDAR_EXAMPLE },
+    200: {
+      description: 'The calendar.',
+      schema: CalendarSchema,
+      example: CALENDAR_EXAMPLE,
+      headers: ETAG,
+    },
+    304: NOT_MODIFIED,
   },
 }
 
@@ -61,20 +69,23 @@ export const putCalendarDoc: OperationDoc = {
   summary: 'Create or replace a calendar',
   params: CalendarParams,
   query: ChangeQuery,
+  headers: IfMatch,
   body: { schema: WrittenCalendar, example: WRITTEN_EXAMPLE },
   answers: {
     200: {
       description: 'It was there, and is as written now.',
       schema: Changed,
       example: { ...CALENDAR_EXAMPLE, changedSchedules: [EXAMPLE.schedule] },
+      headers: ETAG,
     },
     201: {
       description: 'It was created.',
       schema: Changed,
       example: { ...CALENDAR_EXAMPLE, changedSchedules: [] },
+      headers: ETAG,
     },
   },
-  problems: ['of-the-file'],
+  problems: ['precondition-failed', 'of-the-file'],
 }
 
 export const deleteCalendarDoc: OperationDoc = {
@@ -82,6 +93,7 @@ export const deleteCalendarDoc: OperationDoc = {
   summary: 'Delete a calendar',
   params: CalendarParams,
   query: ChangeQuery,
+  headers: IfMatch,
   answers: { 204: { description: 'It is gone.' } },
-  problems: ['of-the-file', 'calendar-in-use'],
+  problems: ['precondition-failed', 'of-the-file', 'calendar-in-use'],
 }

@@ -2,12 +2,14 @@ import {
   type AppliedSchedules,
   applySchedules,
   ChangeRefusedError,
+  PreconditionFailedError,
   type ScheduleChanges,
   SchedulesBusyError,
 } from '@jadwal/db'
 import { keys } from '@jadwal/queue'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory } from './ask.ts'
+import { changedSince } from './etag.ts'
 import { Problem } from './problem.ts'
 import { scheduleProblem } from './schedule-problems.ts'
 
@@ -41,6 +43,7 @@ export async function makeChange<T>(deps: ChangeDeps, change: () => Promise<T>):
 }
 
 function asProblem(error: unknown): unknown {
+  if (error instanceof PreconditionFailedError) return changedSince(error)
   if (error instanceof ChangeRefusedError) return scheduleProblem('bad-request', error.problems)
   if (!(error instanceof SchedulesBusyError)) return error
   const headers = { 'Retry-After': '5' }

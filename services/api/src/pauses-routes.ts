@@ -4,6 +4,7 @@ import type { ApiDeps } from './api-deps.ts'
 import { askHistory } from './ask.ts'
 import { callerOf } from './caller.ts'
 import { makeChange } from './change-schedules.ts'
+import { readExpected, tagSchedule } from './etag.ts'
 import type { Endpoints } from './endpoints.ts'
 import { optionalJsonBody } from './json-body.ts'
 import { PauseBody, ResumeBody } from './pause-request.ts'
@@ -47,7 +48,12 @@ export function addPausesRoutes(endpoints: Endpoints, deps: ApiDeps): void {
 function pauseOneHandler(deps: ApiDeps): RequestHandler {
   return async (req, res) => {
     const { name } = await requireSchedule(deps, req.params['name'])
-    await pause(deps, { schedule: name }, { author: callerOf(res).name, body: req.body })
+    await pause(
+      deps,
+      { schedule: name, ...readExpected(req) },
+      { author: callerOf(res).name, body: req.body },
+    )
+    await tagSchedule(deps, req, res)
     res.json(await viewSchedule(deps, await requireSchedule(deps, name)))
   }
 }
@@ -57,11 +63,12 @@ function resumeOneHandler(deps: ApiDeps): RequestHandler {
     parseRequest(ResumeBody, req.body ?? {}, 'body')
     const { name, spec } = await requireSchedule(deps, req.params['name'])
     const outcome = await makeChange(deps, () =>
-      resumeSchedules(deps.db, { schedule: name }, callerOf(res).name),
+      resumeSchedules(deps.db, { schedule: name, ...readExpected(req) }, callerOf(res).name),
     )
     if (outcome === 'not-found') throw noSchedule(name)
     // What its author wrote can't be undone here, and it must not look as if it were.
     if (spec['paused'] === true) throw pausedBySpec(name)
+    await tagSchedule(deps, req, res)
     res.json(await viewSchedule(deps, await requireSchedule(deps, name)))
   }
 }

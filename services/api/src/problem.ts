@@ -24,6 +24,7 @@ const KINDS = {
   'lock-in-use': [409, 'The lock is in use'],
   'name-taken': [409, 'The name is taken'],
   'too-many-tokens': [409, 'There are too many tokens'],
+  'precondition-failed': [412, 'It has changed since'],
   'payload-too-large': [413, 'The body is too large'],
   'unsupported-media-type': [415, 'The body must be JSON'],
   'unknown-job': [422, 'No such job'],

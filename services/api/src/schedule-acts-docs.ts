@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { At, listAnswer, pageOf, ScheduleParams } from './answer-parts.ts'
+import { ETAG, IfMatch } from './etag-docs.ts'
 import { EXAMPLE } from './examples.ts'
 import type { OperationDoc } from './operation.ts'
 import { PauseBody, ResumeBody } from './pause-request.ts'
@@ -20,6 +21,7 @@ const SCHEDULE = {
     description: 'The schedule, as it is then.',
     schema: ScheduleSchema,
     example: SCHEDULE_EXAMPLE,
+    headers: ETAG,
   },
 }
 
@@ -45,6 +47,7 @@ export const pauseScheduleDoc: OperationDoc = {
   summary: 'Let a schedule rest',
   description: 'Its ticks get no run, from two seconds after the answer at the latest.',
   params: ScheduleParams,
+  headers: IfMatch,
   body: {
     schema: PauseBody,
     example: { reason: 'the mail provider is moving', until: '2030-01-01T00:00:00Z' },
@@ -53,15 +56,17 @@ export const pauseScheduleDoc: OperationDoc = {
   answers: {
     200: { ...SCHEDULE[200], example: { ...SCHEDULE_EXAMPLE, pause: PAUSE_EXAMPLE } },
   },
+  problems: ['precondition-failed'],
 }
 
 export const resumeScheduleDoc: OperationDoc = {
   id: 'resumeSchedule',
   summary: 'Let a schedule fire again',
   params: ScheduleParams,
+  headers: IfMatch,
   body: { schema: ResumeBody, example: {}, isOptional: true },
   answers: SCHEDULE,
-  problems: ['paused-by-spec'],
+  problems: ['precondition-failed', 'paused-by-spec'],
 }
 
 const EVERYTHING = {
@@ -134,7 +139,8 @@ export const rollbackDoc: OperationDoc = {
   summary: 'Make a schedule say again what it said',
   description: 'As a new version, and with the calendars as they are now.',
   params: ScheduleParams,
+  headers: IfMatch,
   body: { schema: RollbackBody, example: { version: 1, reason: 'the earlier time was right' } },
   answers: SCHEDULE,
-  problems: ['of-the-file', 'unknown-job', 'invalid-payload'],
+  problems: ['precondition-failed', 'of-the-file', 'unknown-job', 'invalid-payload'],
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { listAnswer, pageOf, ScheduleParams } from './answer-parts.ts'
+import { ETAG, IfMatch, IfNoneMatch, NOT_MODIFIED } from './etag-docs.ts'
 import { EXAMPLE } from './examples.ts'
 import type { OperationDoc } from './operation.ts'
 import { ChangeQuery, ScheduleQuery } from './schedule-query.ts'
@@ -21,21 +22,28 @@ export const listSchedulesDoc: OperationDoc = {
 export const readScheduleDoc: OperationDoc = {
   id: 'getSchedule',
   summary: 'Look at a schedule',
+  description:
+    'Its `ETag` stands for the schedule and its own pause. `nextTick` and `warnings`, which change by themselves, are not in it.',
   params: ScheduleParams,
+  headers: IfNoneMatch,
   answers: {
     200: {
       description: 'The schedule, with what somebody should look at.',
       schema: ScheduleSchema.extend({ warnings: z.array(WarningSchema) }),
       example: { ...SCHEDULE_EXAMPLE, warnings: [] },
+      headers: ETAG,
     },
+    304: NOT_MODIFIED,
   },
 }
 
 export const putScheduleDoc: OperationDoc = {
   id: 'putSchedule',
   summary: 'Create or replace a schedule',
-  description: 'The same again makes no version.',
+  description:
+    'The same again makes no version. Send the `ETag` that you read as `If-Match`, and nobody is overwritten; `If-None-Match: *` only creates.',
   params: ScheduleParams,
+  headers: IfMatch,
   query: ChangeQuery,
   body: { schema: WrittenSchedule, example: WRITTEN_EXAMPLE },
   answers: {
@@ -43,14 +51,16 @@ export const putScheduleDoc: OperationDoc = {
       description: 'It was there, and is as written now.',
       schema: ScheduleSchema,
       example: SCHEDULE_EXAMPLE,
+      headers: ETAG,
     },
     201: {
       description: 'It was created.',
       schema: ScheduleSchema,
       example: { ...SCHEDULE_EXAMPLE, version: 1 },
+      headers: ETAG,
     },
   },
-  problems: ['of-the-file', 'unknown-job', 'invalid-payload'],
+  problems: ['precondition-failed', 'of-the-file', 'unknown-job', 'invalid-payload'],
 }
 
 export const deleteScheduleDoc: OperationDoc = {
@@ -59,6 +69,7 @@ export const deleteScheduleDoc: OperationDoc = {
   description: `Its history stays, and so does its name: \`/schedules/${EXAMPLE.schedule}/versions\` still tells of it.`,
   params: ScheduleParams,
   query: ChangeQuery,
+  headers: IfMatch,
   answers: { 204: { description: 'It is gone.' } },
-  problems: ['of-the-file'],
+  problems: ['precondition-failed', 'of-the-file'],
 }

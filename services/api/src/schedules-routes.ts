@@ -5,6 +5,7 @@ import type { ApiDeps } from './api-deps.ts'
 import { askHistory } from './ask.ts'
 import { callerOf } from './caller.ts'
 import { changeSchedules, ofTheFile } from './change-schedules.ts'
+import { readExpected, tagSchedule } from './etag.ts'
 import type { Endpoints } from './endpoints.ts'
 import { jsonBody } from './json-body.ts'
 import { Problem } from './problem.ts'
@@ -54,6 +55,7 @@ function listHandler({ db, clock }: ApiDeps): RequestHandler {
 
 function readHandler(deps: ApiDeps): RequestHandler {
   return async (req, res) => {
+    if (await tagSchedule(deps, req, res)) return
     const schedule = await requireSchedule(deps, req.params['name'])
     const view = await viewSchedule(deps, schedule)
     const warnings = await askHistory(() => warningsOn(deps.db, schedule))
@@ -66,6 +68,7 @@ function putHandler(deps: ApiDeps): RequestHandler {
   const jobs = new ScheduleJobs(deps)
   return async (req, res) => {
     const name = parseRequest(ScheduleName, req.params['name'], 'name')
+    const precondition = { schedule: name, ...readExpected(req) }
     const reason = readReason(req.query)
     const input = req.body as Record<string, unknown>
     await jobs.check([{ name, spec: readBody(name, input) }], `schedules.${name}.`)
@@ -75,10 +78,12 @@ function putHandler(deps: ApiDeps): RequestHandler {
       source: 'api' as const,
       author: callerOf(res).name,
       ...reason,
+      precondition,
     }
     const done = await changeSchedules(deps, change, `schedules.${name}`)
     if (done.foreign.length > 0) throw ofTheFile(`schedule "${name}"`)
     const status = done.added.length > 0 ? 201 : 200
+    await tagSchedule(deps, req, res)
     res.status(status).json(await viewSchedule(deps, await requireSchedule(deps, name)))
   }
 }
@@ -104,6 +109,7 @@ function deleteHandler(deps: ApiDeps): RequestHandler {
       source: 'api',
       author: callerOf(res).name,
       ...reason,
+      precondition: { schedule: name, ...readExpected(req) },
     })
     if (done.foreign.length > 0) throw ofTheFile(`schedule "${name}"`)
     res.status(204).end()

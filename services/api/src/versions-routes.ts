@@ -5,6 +5,7 @@ import type { ApiDeps } from './api-deps.ts'
 import { askHistory } from './ask.ts'
 import { callerOf } from './caller.ts'
 import { makeChange, ofTheFile } from './change-schedules.ts'
+import { readExpected, tagSchedule } from './etag.ts'
 import type { Endpoints } from './endpoints.ts'
 import { jsonBody } from './json-body.ts'
 import { Problem } from './problem.ts'
@@ -79,11 +80,13 @@ function rollbackHandler(deps: ApiDeps): RequestHandler {
         name,
         version,
         author: callerOf(res).name,
+        precondition: { schedule: name, ...readExpected(req) },
         ...(reason === undefined ? {} : { reason }),
       }),
     )
     if (!done) throw noVersion(name, version)
     if (done.foreign.length > 0) throw ofTheFile(`schedule "${name}"`)
+    await tagSchedule(deps, req, res)
     res.json(await viewSchedule(deps, await requireSchedule(deps, name)))
   }
 }
