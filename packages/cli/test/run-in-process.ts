@@ -31,6 +31,7 @@ export async function runInProcess(
     writeError: (text) => (report += text),
     ask: () => Promise.resolve(undefined),
     edit: () => Promise.resolve(undefined),
+    become: () => Promise.resolve(),
     env: {},
     outputColumns: () => undefined,
     errorColumns: () => undefined,

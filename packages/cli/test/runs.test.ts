@@ -230,7 +230,7 @@ test('the leader is shown, and hands over to another', async () => {
   expect(after.term).toBeGreaterThan(before.term)
   const terms = await eventually(async () => {
     const told = await system.good(['leader', 'terms'])
-    expect(told.output).toContain('released')
+    expect(told.output).toContain('stepped-down')
     return told
   })
   expect(terms.output).toMatch(/^TERM +INSTANCE/)

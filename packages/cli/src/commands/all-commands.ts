@@ -8,12 +8,16 @@ import { addEnqueueCommand } from '../enqueue/enqueue-command.ts'
 import { addRunsCommands } from '../runs/runs-commands.ts'
 import { addBackfillsCommands } from '../schedules/backfill-commands.ts'
 import { addSchedulesCommands } from '../schedules/schedules-commands.ts'
+import { addCompletionCommands } from '../completion/completion-commands.ts'
 import type { Shell } from '../session.ts'
+import { addAlertsCommands } from './alerts-commands.ts'
+import { addStatsCommand } from './stats-command.ts'
 import { addCalendarsCommands } from './calendars-commands.ts'
 import { addCronCommand } from './cron-command.ts'
 import { addJobsCommand } from './jobs-command.ts'
 import { addLeaderCommands } from './leader-commands.ts'
 import { addLocksCommands } from './locks-commands.ts'
+import { addUpCommand } from './up-command.ts'
 import { addQueuesCommands } from './queues-commands.ts'
 import { addWorkersCommand } from './workers-command.ts'
 
@@ -31,13 +35,17 @@ export function addCommands(shell: Shell, program: Command): void {
   addCalendarsCommands(shell, program)
   addCronCommand(shell, program)
   program.commandsGroup('The system:')
+  addUpCommand(shell, program)
   addQueuesCommands(shell, program)
   addWorkersCommand(shell, program)
   addLeaderCommands(shell, program)
   addLocksCommands(shell, program)
+  addStatsCommand(shell, program)
+  addAlertsCommands(shell, program)
   program.commandsGroup('Access:')
   addWhoamiCommand(shell, program)
   addTokenCommands(shell, program)
   addAuditCommand(shell, program)
   program.commandsGroup('This command:')
+  addCompletionCommands(shell, program)
 }

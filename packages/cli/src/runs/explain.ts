@@ -9,7 +9,9 @@ import type { Output } from '../show/output.ts'
 const Explanation = z.looseObject({
   id: z.string(),
   state: z.string(),
-  reasons: z.array(z.looseObject({ kind: z.string(), detail: z.string() })),
+  reasons: z.array(
+    z.looseObject({ kind: z.string(), message: z.string(), help: z.string().nullish() }),
+  ),
 })
 
 /** `jadwal runs explain`: why a run has not started. */
@@ -26,6 +28,8 @@ function showExplanation(
   { id, state, reasons }: z.infer<typeof Explanation>,
 ): void {
   output.raw(`${oneLine(id)} is ${output.paint(stateColor(state), oneLine(state))}`)
-  for (const { kind, detail } of reasons)
-    output.raw(`  ${output.paint('yellow', oneLine(kind))}: ${oneLine(detail)}`)
+  for (const { kind, message, help } of reasons) {
+    output.raw(`  ${output.paint('yellow', oneLine(kind))}: ${oneLine(message)}`)
+    if (help != null) output.raw(`    ${oneLine(help)}`)
+  }
 }

@@ -1,5 +1,5 @@
 import { CommandError, ProblemError, UnreachableError, UsageError } from '../http/api-errors.ts'
-import type { Terminal } from '../terminal.ts'
+import { READER_GONE, type Terminal } from '../terminal.ts'
 import { oneLine, safeLines } from './one-line.ts'
 
 export const FAILED = 1
@@ -9,7 +9,7 @@ const INTERRUPTED = 130
 
 /** Says on standard error what went wrong, and gives the exit code. What nobody foresaw is thrown on. */
 export function tellError(terminal: Terminal, error: unknown, isJson: boolean): number {
-  if (terminal.stop.aborted) return INTERRUPTED
+  if (terminal.stop.aborted) return terminal.stop.reason === READER_GONE ? 0 : INTERRUPTED
   const say = (text: string): void => terminal.writeError(`${text}\n`)
   if (error instanceof ProblemError) {
     say(isJson ? JSON.stringify(error.document) : problemText(error, terminal))
