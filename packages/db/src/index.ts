@@ -149,6 +149,8 @@ export {
   STEP_MS,
 } from './run-stats.ts'
 export type { Percentiles, RunTally } from './run-tally.ts'
+export type { ToldRun } from './told-run.ts'
+export { type ChangedSchedules, listChangedSchedules } from './list-changed-schedules.ts'
 export { rowMessage } from './row-message.ts'
 export { type AttemptView, type RunView, runView } from './run-view.ts'
 export {

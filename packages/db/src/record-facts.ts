@@ -2,6 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { CHANGED_RUN, countEnds, ENDED_BEFORE } from './count-ends.ts'
 import type { Database } from './database.ts'
 import { upsertAudit } from './record-audit.ts'
+import { TOLD_COLUMNS, type ToldRun, toldRuns } from './told-run.ts'
 
 /** How many rows really changed. */
 export interface RecordedFacts {
@@ -10,6 +11,8 @@ export interface RecordedFacts {
   terms: number
   letters: number
   audits: number
+  /** What became of runs, when asked for. */
+  told?: ToldRun[] | null
 }
 
 /** The columns of a fact. Those of `runs` first; a fact's keys are its columns. */
@@ -70,11 +73,13 @@ const OTHER_COLUMNS = {
 export async function recordFacts(
   db: Kysely<Database>,
   lines: readonly string[],
+  { tell = false }: { tell?: boolean } = {},
 ): Promise<RecordedFacts> {
   const facts = `[${lines.join(',')}]`
+  const told = tell ? sql`, ${toldRuns()} AS "told"` : sql``
   const { rows } = await sql<RecordedFacts>`
     WITH fact AS MATERIALIZED (SELECT * FROM json_to_recordset(${facts}::json) AS fact(${FACT_FORM})),
-    changed_run AS (${upsertRuns()}),
+    changed_run AS (${upsertRuns(tell)}),
     counted AS (${countEnds()}),
     changed_attempt AS (${upsertAttempts()}),
     changed_term AS (${upsertTerms()}),
@@ -85,7 +90,7 @@ export async function recordFacts(
       (SELECT count(*) FROM changed_attempt) AS "attempts",
       (SELECT count(*) FROM changed_term) AS "terms",
       (SELECT count(*) FROM changed_letter) AS "letters",
-      (SELECT count(*) FROM changed_audit) AS "audits"`.execute(db)
+      (SELECT count(*) FROM changed_audit) AS "audits"${told}`.execute(db)
   return rows[0] ?? { runs: 0, attempts: 0, terms: 0, letters: 0, audits: 0 }
 }
 
@@ -115,7 +120,8 @@ const RUN_UPDATE = sql.raw(
 )
 
 /** A fact of a kind that is not known lands here too, for the constraints to refuse it. */
-function upsertRuns(): RawBuilder<unknown> {
+function upsertRuns(tell: boolean): RawBuilder<unknown> {
+  const returned = tell ? sql`${CHANGED_RUN}, ${TOLD_COLUMNS}` : CHANGED_RUN
   return sql`
     INSERT INTO ${sql.table('runs')} AS r (${RUN_LIST})
     SELECT DISTINCT ON (id) ${RUN_VALUES} FROM fact
@@ -123,7 +129,7 @@ function upsertRuns(): RawBuilder<unknown> {
     ORDER BY id, revision DESC
     ON CONFLICT (id) DO UPDATE SET ${RUN_UPDATE}, recorded_at = now(), ${ENDED_BEFORE}
     WHERE r.revision < excluded.revision
-    RETURNING ${CHANGED_RUN}`
+    RETURNING ${returned}`
 }
 
 /**

@@ -137,5 +137,13 @@ export {
 export { type AlertMessageKind, dueMessage, isOver, messageSent, stepAlert } from './step-alert.ts'
 export { BUCKET_GROWTH, bucketMs, bucketOf, type Buckets, percentileMs } from './stats-bucket.ts'
 export { nextVersionTick } from './version-ticks.ts'
+export {
+  EVENT_DATA,
+  EVENT_TYPES,
+  type EventType,
+  RUN_EVENT_DATA,
+  RUN_EVENT_TYPES,
+  type RunEventType,
+} from './event.ts'
 export { QueueRate, WorkerInfo } from './worker-info.ts'
 export { isTimezone } from './zone-clock.ts'

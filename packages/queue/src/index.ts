@@ -74,7 +74,23 @@ export { CancelWatch, type CancelWatchOptions } from './cancel-watch.ts'
 export { livingRuns } from './living-runs.ts'
 export { type AlertSnapshot, takeAlertSnapshot } from './alert-snapshot.ts'
 export { AlertStore, readAlerts } from './alert-store.ts'
-export { appendEvents, type JadwalEvent } from './events.ts'
+export {
+  appendEvents,
+  appendRunEvents,
+  areRunEventsWanted,
+  type JadwalEvent,
+  type RunEvent,
+  wantRunEvents,
+} from './events.ts'
+export {
+  type EventEntry,
+  type EventPosition,
+  EventReader,
+  isGap,
+  readPosition,
+  writePosition,
+} from './event-reader.ts'
+export { tellWorkers } from './tell-workers.ts'
 export { appendAudit } from './append-audit.ts'
 export { askToStepDown } from './step-down.ts'
 export { subscribe } from './subscribe.ts'

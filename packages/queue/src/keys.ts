@@ -208,6 +208,26 @@ export function eventsKey(prefix: string): string {
   return `${bullPrefix(prefix, SCHEDULER)}:events`
 }
 
+/** STREAM, capped, of what happens to runs, likewise; written only while somebody listens. Goes after an hour. */
+export function runEventsKey(prefix: string): string {
+  return `${bullPrefix(prefix, SCHEDULER)}:run-events`
+}
+
+/** STRING with PX: somebody listens to what happens to runs. */
+export function runEventsWantedKey(prefix: string): string {
+  return `${bullPrefix(prefix, SCHEDULER)}:run-events-wanted`
+}
+
+/** STRING: the revision of the schedules up to which `schedule.changed` was told. */
+export function toldRevisionKey(prefix: string): string {
+  return `${bullPrefix(prefix, SCHEDULER)}:told-revision`
+}
+
+/** SET of the instances of workers of which `worker.joined` was told and `worker.left` was not. */
+export function toldWorkersKey(prefix: string): string {
+  return `${bullPrefix(prefix, SCHEDULER)}:told-workers`
+}
+
 /** PUBSUB: a message when schedules have changed in Postgres. */
 export function schedulesChangedChannel(prefix: string): string {
   return `${bullPrefix(prefix, SCHEDULER)}:schedules-changed`

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock, TermEnd, TermFact } from '@jadwal/domain'
 import type { Redis } from 'ioredis'
-import { leaderKey, leaseFreeChannel, leaseKey, outboxKey, SCHEDULER } from './keys.ts'
+import { eventsKey, leaderKey, leaseFreeChannel, leaseKey, outboxKey, SCHEDULER } from './keys.ts'
 
 /**
  * The lease of the leader. Redis is authoritative: whoever's token is in the lease key leads, until
@@ -14,8 +14,8 @@ import { leaderKey, leaseFreeChannel, leaseKey, outboxKey, SCHEDULER } from './k
  */
 
 const TAKE = `
--- Takes the lease if it is free, and begins a term.
--- KEYS[1] lease  KEYS[2] leader  KEYS[3] outbox
+-- Takes the lease if it is free, begins a term and raises its event.
+-- KEYS[1] lease  KEYS[2] leader  KEYS[3] outbox  KEYS[4] events
 -- ARGV[1] token  ARGV[2] lease ms  ARGV[3] instance  ARGV[4] now (ISO)
 -- Returns the term; or, when another holds the lease, minus the ms that it has left.
 if not redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then
@@ -35,6 +35,8 @@ redis.call('HDEL', KEYS[2], 'ended')
 facts[#facts + 1] = string.format('{"kind":"term","term":%.0f,"instance":%s,"from_at":"%s"}',
   term, cjson.encode(ARGV[3]), ARGV[4])
 redis.call('XADD', KEYS[3], '*', 'facts', table.concat(facts, '\\n'))
+redis.call('XADD', KEYS[4], 'MAXLEN', '~', 10000, '*', 'type', 'leader.changed', 'at', ARGV[4],
+  'data', string.format('{"instance":%s,"term":%.0f}', cjson.encode(ARGV[3]), term))
 return { 1, string.format('%.0f', term) }
 `
 
@@ -97,10 +99,11 @@ export class Lease {
     const sentMs = this.#clock.monotonicMs()
     const reply = await this.#redis.eval(
       TAKE,
-      3,
+      4,
       leaseKey(prefix),
       leaderKey(prefix),
       outboxKey(prefix, SCHEDULER),
+      eventsKey(prefix),
       token,
       leaseMs,
       instance,

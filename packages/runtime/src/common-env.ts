@@ -40,6 +40,11 @@ export const commonEnv = {
   JADWAL_METRICS_TOKEN: z.string().min(8, 'must have at least 8 characters').optional(),
 } as const
 
+/** The variable `JADWAL_DB_POOL`: most connections to Postgres, with the service's own default and least. */
+export function dbPoolEnv(defaultMost: number, least: number): z.ZodDefault<z.ZodType<number, string>> {
+  return integerEnv(least, 500).default(defaultMost)
+}
+
 /** The variable `JADWAL_PORT`, with the default of the service itself; 0 takes a free port. */
 export function portEnv(defaultPort: number): z.ZodDefault<z.ZodType<number, string>> {
   return integerEnv(0, 65_535).default(defaultPort)

@@ -1,5 +1,5 @@
 export { bearerToken, sameSecret } from './bearer-token.ts'
-export { commonEnv, portEnv } from './common-env.ts'
+export { commonEnv, dbPoolEnv, portEnv } from './common-env.ts'
 export { ConfigError, type EnvProblem, hidePassword } from './config-error.ts'
 export { EXIT } from './exit-code.ts'
 export { integerEnv, parseEnv } from './env.ts'

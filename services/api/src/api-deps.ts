@@ -6,6 +6,7 @@ import type { RequestHandler } from 'express'
 import type { Redis } from 'ioredis'
 import type { AuditTrail } from './audit-trail.ts'
 import type { ProviderConfig } from './oidc-config.ts'
+import type { EventHub } from './event-hub.ts'
 import type { QueueSnapshots } from './queue-snapshots.ts'
 import type { TokenBook } from './token-book.ts'
 import type { TokenUses } from './token-uses.ts'
@@ -23,6 +24,7 @@ export interface ApiDeps {
   maxPayloadBytes: number
   deadLetters: DeadLetters
   snapshots: QueueSnapshots
+  events: EventHub
   audit: AuditTrail
   tokens: TokenBook
   tokenUses: TokenUses

@@ -4,6 +4,7 @@ import { addBackfillRoutes } from './backfill-routes.ts'
 import { addCronPreviewRoute } from './cron-preview-route.ts'
 import { addDeadLetterRoutes } from './dead-letter-routes.ts'
 import { addExplainRoute } from './explain-route.ts'
+import { addEventsRoutes } from './events-routes.ts'
 import { addLeaderRoutes } from './leader-routes.ts'
 import { addLoadRoutes } from './load-routes.ts'
 import { addLocksRoutes } from './locks-routes.ts'
@@ -17,6 +18,7 @@ import { addRunsRoutes } from './runs-routes.ts'
 import { addScheduleActsRoutes } from './schedule-acts-routes.ts'
 import { addScheduleChangesRoutes } from './schedule-changes-routes.ts'
 import { addScheduleTicksRoutes } from './schedule-ticks-routes.ts'
+import { addStatsRoutes } from './stats-routes.ts'
 import { addTokensRoutes } from './tokens-routes.ts'
 import { Endpoints } from './endpoints.ts'
 
@@ -32,6 +34,8 @@ export function apiEndpoints(deps: ApiDeps): Endpoints {
   addQueuesRoutes(endpoints, deps)
   addBackfillRoutes(endpoints, deps)
   addLeaderRoutes(endpoints, deps)
+  addStatsRoutes(endpoints, deps)
+  addEventsRoutes(endpoints, deps)
   addScheduleActsRoutes(endpoints, deps)
   addLoadRoutes(endpoints, deps)
   addLocksRoutes(endpoints, deps)

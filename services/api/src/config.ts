@@ -1,5 +1,5 @@
 import { MAX_PAYLOAD_BYTES, PAYLOAD_LIMITS, redisUrlProblem } from '@jadwal/queue'
-import { commonEnv, ConfigError, integerEnv, parseEnv, portEnv } from '@jadwal/runtime'
+import { commonEnv, ConfigError, dbPoolEnv, integerEnv, parseEnv, portEnv } from '@jadwal/runtime'
 import { z } from 'zod'
 import { isLoopback } from './loopback.ts'
 import { oidcEnv, providerConfig } from './oidc-config.ts'
@@ -13,6 +13,9 @@ const Env = z.object({
     if (problem) ctx.addIssue({ code: 'custom', message: problem })
   }),
   JADWAL_PORT: portEnv(3_000),
+  /** Changes of schedules that wait for each other hold two at most, and others go on reading. */
+  JADWAL_DB_POOL: dbPoolEnv(10, 3),
+  JADWAL_MAX_EVENT_STREAMS: integerEnv(1, 10_000).default(100),
   JADWAL_MAX_PAYLOAD_BYTES: integerEnv(PAYLOAD_LIMITS.min, PAYLOAD_LIMITS.max).default(
     MAX_PAYLOAD_BYTES,
   ),
@@ -42,11 +45,17 @@ export function readConfig(env: NodeJS.ProcessEnv) {
   const parsed = parseEnv(Env, env)
   return {
     redisUrl: parsed.REDIS_URL,
-    database: { url: parsed.DATABASE_URL, schema: parsed.JADWAL_DB_SCHEMA },
+    database: {
+      url: parsed.DATABASE_URL,
+      schema: parsed.JADWAL_DB_SCHEMA,
+      max: parsed.JADWAL_DB_POOL,
+      name: 'jadwal-api',
+    },
     prefix: parsed.JADWAL_PREFIX,
     host: parsed.JADWAL_HOST,
     port: parsed.JADWAL_PORT,
     maxPayloadBytes: parsed.JADWAL_MAX_PAYLOAD_BYTES,
+    eventStreams: parsed.JADWAL_MAX_EVENT_STREAMS,
     adminToken: admission(parsed),
     metricsToken: parsed.JADWAL_METRICS_TOKEN,
     publicUrl: parsed.JADWAL_PUBLIC_URL,

@@ -35,6 +35,7 @@ const KINDS = {
   'history-unavailable': [503, 'The history does not answer'],
   'tokens-unavailable': [503, 'Tokens cannot be checked'],
   'try-later': [503, 'Try again later'],
+  'too-many-streams': [503, 'Too many listen to events'],
   'no-successor': [504, 'No other scheduler took over'],
 } as const
 export type ProblemKind = keyof typeof KINDS

@@ -24,13 +24,13 @@ import { AuditTrail } from './audit-trail.ts'
 import { createBoard } from './bull-board.ts'
 import type { ApiConfig } from './config.ts'
 import { basePathOf } from './public-path.ts'
+import { EventHub } from './event-hub.ts'
 import { QueueSnapshots } from './queue-snapshots.ts'
 import { TokenBook } from './token-book.ts'
 import { TokenUses } from './token-uses.ts'
 
 const START_WITHIN_MS = 10_000
 const QUERY_TIMEOUT_MS = 5_000
-const CONNECTIONS = 10
 const LOOK_FOR_QUEUES_EACH_MS = 3_000
 
 /** The api's parts, put together. Throws `UnavailableError` when Redis or Postgres does not answer. */
@@ -52,7 +52,6 @@ export async function startApi(config: ApiConfig, context: ServiceContext): Prom
   const onError = rateLimitedErrors(log, 'postgres connection failed')
   const db = openDatabase({
     ...database,
-    max: CONNECTIONS,
     queryTimeoutMs: QUERY_TIMEOUT_MS,
     onError,
   })
@@ -87,6 +86,7 @@ export async function startApi(config: ApiConfig, context: ServiceContext): Prom
   lifecycle.onClose('look for queues', () => lookForQueues)
 
   const snapshots = new QueueSnapshots({ redis, prefix, clock })
+  const events = new EventHub({ redis, redisUrl, prefix, clock, log, most: config.eventStreams })
   const audit = new AuditTrail({ redis, prefix, clock, log })
   lifecycle.onClose('audit', () => audit.close())
   const tokens = new TokenBook({ db, clock, log })
@@ -109,6 +109,7 @@ export async function startApi(config: ApiConfig, context: ServiceContext): Prom
       maxPayloadBytes,
       deadLetters,
       snapshots,
+      events,
       audit,
       tokens,
       tokenUses,
@@ -129,6 +130,8 @@ export async function startApi(config: ApiConfig, context: ServiceContext): Prom
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, app)
   const { port, close } = await listen(server, config)
   lifecycle.onClose('http', close)
+  // Before it: streams have no end of their own.
+  lifecycle.onClose('streams of events', () => events.close())
   listening(port)
   if (config.adminToken === undefined) log.warn('anybody on this machine may use the api')
   return lifecycle

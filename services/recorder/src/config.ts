@@ -1,5 +1,5 @@
 import { redisUrlProblem } from '@jadwal/queue'
-import { commonEnv, parseEnv, portEnv } from '@jadwal/runtime'
+import { commonEnv, dbPoolEnv, parseEnv, portEnv } from '@jadwal/runtime'
 import { z } from 'zod'
 
 const Env = z.object({
@@ -9,13 +9,20 @@ const Env = z.object({
     if (problem) ctx.addIssue({ code: 'custom', message: problem })
   }),
   JADWAL_PORT: portEnv(9103),
+  /** Two batches in hand, one that is claimed, and the question whether Postgres is there; less is slower. */
+  JADWAL_DB_POOL: dbPoolEnv(4, 2),
 })
 
 export function readConfig(env: NodeJS.ProcessEnv) {
   const parsed = parseEnv(Env, env)
   return {
     redisUrl: parsed.REDIS_URL,
-    database: { url: parsed.DATABASE_URL, schema: parsed.JADWAL_DB_SCHEMA },
+    database: {
+      url: parsed.DATABASE_URL,
+      schema: parsed.JADWAL_DB_SCHEMA,
+      max: parsed.JADWAL_DB_POOL,
+      name: 'jadwal-recorder',
+    },
     prefix: parsed.JADWAL_PREFIX,
     host: parsed.JADWAL_HOST,
     port: parsed.JADWAL_PORT,

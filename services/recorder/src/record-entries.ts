@@ -1,12 +1,14 @@
-import { type Db, recordFacts, refusedFact } from '@jadwal/db'
+import { type Db, type RecordedFacts, recordFacts, refusedFact } from '@jadwal/db'
 import type { OutboxEntry, OutboxReader } from '@jadwal/queue'
 import { type Logger, sleep } from '@jadwal/runtime'
 import type { RecorderMetrics } from './recorder-metrics.ts'
+import type { RunTeller } from './tell-runs.ts'
 import { type Fact, sliceFacts } from './slice-facts.ts'
 
 export interface RecordDeps {
   db: Db
   reader: OutboxReader
+  teller: RunTeller
   metrics: RecorderMetrics
   log: Logger
   /** Hears of each attempt that an outage spoiled. */
@@ -59,13 +61,28 @@ function tryToRecord(
   return patiently(deps, giveUp, async () => {
     try {
       const lines = facts.map(({ line }) => line)
-      deps.metrics.recorded(await recordFacts(deps.db, lines))
+      deps.metrics.recorded(await recordAndTell(deps, lines))
       return undefined
     } catch (error) {
       if (error instanceof Error && refusedFact(error)) return error
       throw error
     }
   })
+}
+
+/** What is told of is told within the transaction, or right after it. */
+async function recordAndTell(
+  { db, teller }: RecordDeps,
+  lines: readonly string[],
+): Promise<RecordedFacts> {
+  if (!teller.isNeededFor(lines)) return recordFacts(db, lines)
+  const recorded = await db.transaction().execute(async (tx) => {
+    const changes = await recordFacts(tx, lines, { tell: true })
+    await teller.tellDead(changes.told ?? [])
+    return changes
+  })
+  await teller.tellOthers(recorded.told ?? [])
+  return recorded
 }
 
 async function putAside(

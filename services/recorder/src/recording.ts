@@ -39,8 +39,9 @@ export class Recording {
     clearTimeout(timer)
   }
 
-  /** Notices queues that are new, and how far behind the history is. */
+  /** Notices queues that are new, who listens, and how far behind the history is. */
   async #look(): Promise<number> {
+    await this.#deps.teller.look()
     await this.#deps.reader.findOutboxes()
     this.#deps.metrics.lag(await this.#deps.reader.lagMs())
     return LOOK_EACH_MS

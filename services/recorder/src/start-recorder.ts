@@ -12,10 +12,9 @@ import type { RecorderConfig } from './config.ts'
 import { postgresReady } from './postgres-ready.ts'
 import { RecorderMetrics } from './recorder-metrics.ts'
 import { Recording } from './recording.ts'
+import { RunTeller } from './tell-runs.ts'
 
 const START_WITHIN_MS = 10_000
-/** Two batches in hand, one that is claimed, and the question whether Postgres is there. */
-const CONNECTIONS = 4
 /** No answer for this long, with reads that block for half a second at most: the network swallows it. */
 const SOCKET_TIMEOUT_MS = 15_000
 
@@ -31,7 +30,7 @@ export async function startRecorder(
   const postgresErrors = rateLimitedErrors(log, 'connection to Postgres failed')
   const options = { ...workerConnection(redisUrl), socketTimeout: SOCKET_TIMEOUT_MS }
 
-  const db = openDatabase({ ...database, max: CONNECTIONS, onError: postgresErrors })
+  const db = openDatabase({ ...database, onError: postgresErrors })
   lifecycle.onClose('Postgres', () => db.destroy())
   const redis = openRedis(options, redisErrors)
   lifecycle.onClose('Redis', () => redis.disconnect())
@@ -54,7 +53,9 @@ export async function startRecorder(
   const metrics = new RecorderMetrics(registry)
   const waiting = rateLimitedErrors(log, 'facts are waiting: they can not be recorded now')
   await reader.findOutboxes().catch(waiting)
-  const recording = new Recording({ db, reader, metrics, log, waiting }, config, hurry)
+  const onUntold = rateLimitedErrors(log, 'events of runs could not be told')
+  const teller = new RunTeller({ redis, prefix, onError: onUntold })
+  const recording = new Recording({ db, reader, teller, metrics, log, waiting }, config, hurry)
   lifecycle.onClose('recording', () =>
     recording.finish(config.graceMs, () => {
       redis.disconnect()

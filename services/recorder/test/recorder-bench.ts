@@ -7,6 +7,7 @@ import { createTestDatabase, eventually } from '@jadwal/testkit'
 import { expect, inject, onTestFinished } from 'vitest'
 import { RecorderMetrics } from '../src/recorder-metrics.ts'
 import { Recording } from '../src/recording.ts'
+import { RunTeller } from '../src/tell-runs.ts'
 
 const QUEUE = 'emails'
 const NOON = Date.parse('2026-09-01T12:00:00.000Z')
@@ -37,7 +38,8 @@ export async function setup(servers: { redisUrl?: string; databaseUrl?: string }
     const outages: unknown[] = []
     const waiting = (error: unknown): void => void outages.push(error)
     const hurry = new AbortController()
-    const deps = { db, reader, metrics, log, waiting }
+    const teller = new RunTeller({ redis, prefix, onError: waiting })
+    const deps = { db, reader, teller, metrics, log, waiting }
     const recording = new Recording(deps, times, hurry.signal)
     const stop = () => recording.finish(10_000, () => {})
     onTestFinished(async () => {

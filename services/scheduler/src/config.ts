@@ -1,5 +1,5 @@
 import { redisUrlProblem } from '@jadwal/queue'
-import { commonEnv, integerEnv, parseEnv, portEnv } from '@jadwal/runtime'
+import { commonEnv, dbPoolEnv, integerEnv, parseEnv, portEnv } from '@jadwal/runtime'
 import { z } from 'zod'
 
 const Env = z.object({
@@ -9,8 +9,11 @@ const Env = z.object({
     if (problem) ctx.addIssue({ code: 'custom', message: problem })
   }),
   JADWAL_PORT: portEnv(9101),
+  /** What it does side by side; a change at start and the reading of schedules need one each. */
+  JADWAL_DB_POOL: dbPoolEnv(4, 2),
   JADWAL_LEASE_MS: integerEnv(500, 60_000).default(5_000),
   JADWAL_RETENTION_DAYS: integerEnv(1, 3_650).default(30),
+  JADWAL_STATS_DAYS: integerEnv(1, 3_650).default(90),
   JADWAL_SCHEDULES: z.string().optional(),
 })
 
@@ -18,7 +21,12 @@ export function readConfig(env: NodeJS.ProcessEnv) {
   const parsed = parseEnv(Env, env)
   return {
     redisUrl: parsed.REDIS_URL,
-    database: { url: parsed.DATABASE_URL, schema: parsed.JADWAL_DB_SCHEMA },
+    database: {
+      url: parsed.DATABASE_URL,
+      schema: parsed.JADWAL_DB_SCHEMA,
+      max: parsed.JADWAL_DB_POOL,
+      name: 'jadwal-scheduler',
+    },
     prefix: parsed.JADWAL_PREFIX,
     host: parsed.JADWAL_HOST,
     port: parsed.JADWAL_PORT,
@@ -27,6 +35,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     graceMs: parsed.JADWAL_GRACE_MS,
     leaseMs: parsed.JADWAL_LEASE_MS,
     retentionDays: parsed.JADWAL_RETENTION_DAYS,
+    statsDays: parsed.JADWAL_STATS_DAYS,
     scheduleFile: parsed.JADWAL_SCHEDULES,
   }
 }

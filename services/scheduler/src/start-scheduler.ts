@@ -40,7 +40,10 @@ import { carryOutAllCancels } from './carry-out-cancels.ts'
 import { keepPartitions } from './keep-partitions.ts'
 import { markLate } from './mark-late-ticks.ts'
 import { StepDown } from './step-down.ts'
+import { StatsKeeper } from './keep-stats.ts'
 import { trimQueues } from './trim-queues.ts'
+import { tellOfSchedules } from './tell-of-schedules.ts'
+import { tellOfWorkers } from './tell-of-workers.ts'
 
 const START_WITHIN_MS = 10_000
 const EACH_MS = 1_000
@@ -61,7 +64,6 @@ export async function startScheduler(
   lifecycle.onClose('connection of the lease', () => leaseRedis.disconnect())
   const db = openDatabase({
     ...config.database,
-    max: 4,
     queryTimeoutMs: 60_000,
     onError: rateLimitedErrors(log, 'Postgres connection failed'),
   })
@@ -155,7 +157,7 @@ export async function startScheduler(
     return 0
   })
   const lostRuns = new LostRuns({ db, redis, redisClock, prefix, catalogue, book, log })
-  const { retentionDays } = config
+  const { retentionDays, statsDays } = config
   const backfillDeps = {
     db,
     redis,
@@ -169,14 +171,18 @@ export async function startScheduler(
   }
   const upkeep = (reign: Reign) => {
     const backfills = new Backfills(backfillDeps, reign)
+    const stats = new StatsKeeper({ db, redisClock, log, statsDays })
     const redrives = new Redrives({ ...backfillDeps, deadLetters })
     return {
       'carry out redrives': () => redrives.round(),
       'make the runs of backfills': () => backfills.round(),
       'keep the partitions': () => keepPartitions({ db, redisClock, log, retentionDays }),
+      'fold the statistics': () => stats.round(),
       'find lost runs': () => lostRuns.round(),
       'carry out cancels': () => carryOutAllCancels({ redis, redisClock, prefix, log }),
       'mark late ticks': () => markLate({ db, redis, redisClock, prefix, metrics, log }),
+      'tell of schedules': () => tellOfSchedules({ db, redis, redisClock, prefix }),
+      'tell of workers': () => tellOfWorkers({ redis, redisClock, prefix }),
       'trim the queues': () => trimQueues({ redis, redisClock, prefix, log, retentionDays }),
     }
   }
