@@ -1,4 +1,4 @@
-import type { JobDescription } from '@jadwal/domain'
+import { ALERTS_QUEUE, type JobDescription } from '@jadwal/domain'
 import type { PayloadCheck } from './payload-check.ts'
 
 /** What a schedule asks for. */
@@ -25,7 +25,8 @@ export function checkScheduledJobs(
   payloads: PayloadCheck,
 ): ScheduledJobProblem[] {
   if (jobs.length === 0) return []
-  const byName = new Map(jobs.map((job) => [job.name, job]))
+  const schedulable = jobs.filter(({ queue }) => queue !== ALERTS_QUEUE)
+  const byName = new Map(schedulable.map((job) => [job.name, job]))
   const known = [...byName.keys()].join(', ')
   return schedules.flatMap(({ name, spec }): ScheduledJobProblem[] => {
     const job = byName.get(spec.job)

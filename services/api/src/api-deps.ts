@@ -20,6 +20,8 @@ export interface ApiDeps {
   db: Db
   producer: Producer
   trigger: Trigger
+  /** For messages of alerts alone. */
+  alertProducer: Producer
   /** The largest payload of a run, in bytes as JSON. */
   maxPayloadBytes: number
   deadLetters: DeadLetters

@@ -1,3 +1,4 @@
+import { addAlertsRoutes } from './alerts/alerts-routes.ts'
 import type { ApiDeps } from './api-deps.ts'
 import { addAuditRoutes } from './audit-routes.ts'
 import { addBackfillRoutes } from './backfill-routes.ts'
@@ -39,6 +40,7 @@ export function apiEndpoints(deps: ApiDeps): Endpoints {
   addScheduleActsRoutes(endpoints, deps)
   addLoadRoutes(endpoints, deps)
   addLocksRoutes(endpoints, deps)
+  addAlertsRoutes(endpoints, deps)
   addMeRoute(endpoints)
   addTokensRoutes(endpoints, deps)
   addAuditRoutes(endpoints, deps)

@@ -48,6 +48,8 @@ function queueMetrics(snapshot: QueueSnapshot): Registry {
     outbox.set({ queue }, counted.outboxDepth)
   }
   outbox.set({ queue: SCHEDULER_OUTBOX }, snapshot.termsOutboxDepth)
+  const open = gauge('jadwal_alerts_open', 'Alerts that are open, by rule.', ['rule'])
+  for (const { rule } of snapshot.alerts) open.inc({ rule })
   gauge('jadwal_workers', 'Live workers.', []).set(snapshot.workers.length)
   return registry
 }

@@ -1,4 +1,4 @@
-import type { Clock, JobDescription } from '@jadwal/domain'
+import { ALERTS_QUEUE, type Clock, type JobDescription } from '@jadwal/domain'
 import { Patience, PayloadCheck } from '@jadwal/queue'
 import type { Redis } from 'ioredis'
 import { askRedis } from './ask.ts'
@@ -25,9 +25,10 @@ export class JobCheck {
     return job
   }
 
-  /** The jobs that there are, of which the named ones may be new. */
+  /** The jobs that may be enqueued, which those of alerts may not; of them the named ones may be new. */
   async jobsWith(names: Iterable<string>): Promise<readonly JobDescription[]> {
-    return await askRedis(() => this.#patience.for(this.#catalogue.with(names)))
+    const jobs = await askRedis(() => this.#patience.for(this.#catalogue.with(names)))
+    return jobs.filter(({ queue }) => queue !== ALERTS_QUEUE)
   }
 
   /** The fields of a payload that do not fit the job. */

@@ -2,6 +2,7 @@ import { listRuns, type RunRow } from '@jadwal/db'
 import { formatDuration } from '@jadwal/domain'
 import { type QueueCounts, readLeader } from '@jadwal/queue'
 import type { RequestHandler } from 'express'
+import { alertsPart } from './alerts/alerts-part.ts'
 import type { ApiDeps } from './api-deps.ts'
 import { BOARD_PATH } from './bull-board.ts'
 import { type Html, html } from './html.ts'
@@ -32,12 +33,14 @@ export function pageHandler(deps: ApiDeps, canSignOut: boolean): RequestHandler 
         <a href="api/v1/runs">Runs</a> <a href="api/v1/schedules">Schedules</a>
         <a href="api/v1/jobs">Jobs</a> <a href="api/v1/queues">Queues</a>
         <a href="api/v1/workers">Workers</a> <a href="api/v1/leader/terms">Terms</a>
+        <a href="api/v1/alerts">Alerts</a>
       </header>
       ${snapshot.ok ? '' : html`<p class="note">Redis cannot be reached right now.</p>`}
       ${runs.ok ? '' : html`<p class="note">The history cannot be reached right now. Runs go on.</p>`}
       <p>
         ${leaderLine(leader)} ${snapshot.ok ? `Workers: ${snapshot.value.workers.length}.` : ''}
       </p>
+      ${snapshot.ok ? alertsPart(snapshot.value.alerts) : ''}
       ${snapshot.ok ? queuesTable(snapshot.value.queues) : ''}
       ${schedules.ok ? schedulesTable(schedules.value) : ''}
       ${runs.ok ? runsTable(runs.value.items.map(({ run }) => run)) : ''}

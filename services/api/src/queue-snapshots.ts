@@ -1,15 +1,18 @@
-import type { Clock, WorkerInfo } from '@jadwal/domain'
+import type { AlertState, Clock, WorkerInfo } from '@jadwal/domain'
 import {
   countQueues,
   countTermsOutbox,
   listQueues,
   type QueueCounts,
+  readAlerts,
   readWorkers,
 } from '@jadwal/queue'
 import type { Redis } from 'ioredis'
 
 export interface QueueSnapshot {
   queues: QueueCounts[]
+  /** Alerts that are open. */
+  alerts: AlertState[]
   workers: WorkerInfo[]
   /** Entries in the outbox of the leaders' terms. */
   termsOutboxDepth: number
@@ -53,11 +56,13 @@ export class QueueSnapshots {
   async take(): Promise<QueueSnapshot> {
     const nowMs = this.#clock.now().getTime()
     const queues = await listQueues(this.#redis, this.#prefix)
-    const [counts, workers, termsOutboxDepth] = await Promise.all([
+    const [counts, workers, termsOutboxDepth, alerts] = await Promise.all([
       countQueues(this.#redis, this.#prefix, { queues, nowMs }),
       readWorkers(this.#redis, this.#prefix, nowMs),
       countTermsOutbox(this.#redis, this.#prefix),
+      readAlerts(this.#redis, this.#prefix),
     ])
-    return { queues: counts, workers, termsOutboxDepth }
+    const open = alerts.filter(({ phase }) => phase === 'open')
+    return { queues: counts, workers, termsOutboxDepth, alerts: open }
   }
 }

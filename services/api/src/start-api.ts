@@ -19,6 +19,7 @@ import {
   UnavailableError,
 } from '@jadwal/runtime'
 import { createApiMetrics } from './api-metrics.ts'
+import { AlertEvaluator } from './alerts/alert-evaluator.ts'
 import { createApp } from './app.ts'
 import { AuditTrail } from './audit-trail.ts'
 import { createBoard } from './bull-board.ts'
@@ -48,6 +49,8 @@ export async function startApi(config: ApiConfig, context: ServiceContext): Prom
   const trigger = createTrigger({ redis, ...runs })
   lifecycle.onClose('trigger', () => trigger.close())
   const deadLetters = createDeadLetters({ redis, prefix, clock, onError: onRedisError })
+  const alertProducer = createProducer({ url: redisUrl, ...runs, isForAlerts: true })
+  lifecycle.onClose('producer of alerts', () => alertProducer.close())
   lifecycle.onClose('dead letters', () => deadLetters.close())
   const onError = rateLimitedErrors(log, 'postgres connection failed')
   const db = openDatabase({
@@ -107,6 +110,20 @@ export async function startApi(config: ApiConfig, context: ServiceContext): Prom
       producer,
       trigger,
       maxPayloadBytes,
+  const alerts = new AlertEvaluator({
+    redis,
+    prefix,
+    db,
+    producer: alertProducer,
+    clock,
+    log,
+    publicUrl: config.publicUrl,
+  })
+  const evaluate = pollLoop(() => alerts.look(), { signal: stop, log, name: 'evaluate alerts' })
+  lifecycle.onClose('alerts', async () => {
+    await evaluate
+    await alerts.close()
+  })
       deadLetters,
       snapshots,
       events,
@@ -114,6 +131,7 @@ export async function startApi(config: ApiConfig, context: ServiceContext): Prom
       tokens,
       tokenUses,
       clock,
+      alertProducer,
       log,
       ready: async () => {
         const [redisAnswer, postgresAnswer] = await Promise.allSettled([

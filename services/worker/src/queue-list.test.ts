@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { withAlerts } from './alert-jobs.ts'
 import { allQueues, readQueueList } from './queue-list.ts'
 
 test('a list gives each queue its concurrency, 10 where it says nothing, and its rate, none where it says nothing', () => {
@@ -15,6 +16,18 @@ test('a list gives each queue its concurrency, 10 where it says nothing, and its
     { name: 'a', concurrency: 10 },
     { name: 'b', concurrency: 10 },
   ])
+})
+
+test('every worker serves the queue of alerts, unless its list says not to', () => {
+  const served = (list: string) => {
+    const queues = readQueueList(list)
+    return typeof queues === 'string' ? queues : withAlerts(queues, queues)
+  }
+  const emails = { name: 'emails', concurrency: 2 }
+  expect(withAlerts([emails], undefined)).toEqual([emails, { name: 'alerts', concurrency: 5 }])
+  expect(served('emails:2')).toEqual([emails, { name: 'alerts', concurrency: 5 }])
+  expect(served('emails:2,alerts:20')).toEqual([emails, { name: 'alerts', concurrency: 20 }])
+  expect(served('emails:2,alerts:0')).toEqual([emails])
 })
 
 test('what is wrong with a list is said', () => {

@@ -24,6 +24,9 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]()
 })
 
+/** Which every worker serves. */
+const ALERTS = { name: 'alerts', concurrency: 5 }
+
 test('a run gets its payload and its context, and its result is recorded', async () => {
   await using bench = openBench(server.url)
   await bench.work()
@@ -201,7 +204,7 @@ test('a worker tells what it is and has in hand, and that it drains', async () =
     host: hostname(),
     pid: worker.pid,
     version: VERSION,
-    queues: [{ name: 'tests', concurrency: 3 }],
+    queues: [{ name: 'tests', concurrency: 3 }, ALERTS],
     running: [{ id, job: 'slow', attempt: 1, startedAt }],
     runningCount: 1,
   }
@@ -225,7 +228,7 @@ test('a worker is on the list while it lives, and serves health and metrics', as
   const rate = { max: 50, perMs: 1_000 }
   expect(alive[0]).toMatchObject({
     state: 'running',
-    queues: [{ name: 'tests', concurrency: 3, rate }],
+    queues: [{ name: 'tests', concurrency: 3, rate }, ALERTS],
   })
   const page = async (path: string) => fetch(`http://127.0.0.1:${worker.port}${path}`)
   expect((await page('/readyz')).status).toBe(200)

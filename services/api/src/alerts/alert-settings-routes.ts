@@ -1,0 +1,179 @@
+import {
+  type AlertSettingRow,
+  type AlertSettingTable,
+  deleteAlertSetting,
+  findAlertSetting,
+  listAlertSettings,
+  putAlertSetting,
+} from '@jadwal/db'
+import { AlertName, AlertRuleSpec, AlertSilenceSpec, type Role } from '@jadwal/domain'
+import type { Request, RequestHandler } from 'express'
+import { z } from 'zod'
+import type { ApiDeps } from '../api-deps.ts'
+import { askHistory } from '../ask.ts'
+import { noteChange } from '../audit.ts'
+import { callerOf } from '../caller.ts'
+import type { Endpoints } from '../endpoints.ts'
+import { jsonBody } from '../json-body.ts'
+import { type FieldError, Problem } from '../problem.ts'
+import { readPageQuery } from '../run-query.ts'
+import { fieldErrors, parseRequest } from '../zod-problem.ts'
+import { CHANNEL_WORDS, RULE_WORDS, settingDocs, SILENCE_WORDS } from './alert-docs.ts'
+import { readChannel, shownChannel } from './channel-secrets.ts'
+
+/** One kind of what people set about alerts. */
+interface SettingKind {
+  path: 'rules' | 'channels' | 'silences'
+  table: AlertSettingTable
+  /** What one is called in problems. */
+  word: string
+  /** Who may change them. */
+  role: Role
+  docs: ReturnType<typeof settingDocs>
+  read: (body: unknown, before: object | undefined) => { spec: object } | { errors: FieldError[] }
+  show: (spec: object) => object
+}
+
+const KINDS: readonly SettingKind[] = [
+  {
+    path: 'rules',
+    table: 'alert_rules',
+    word: 'alert rule',
+    role: 'operator',
+    docs: settingDocs(RULE_WORDS),
+    read: readerOf(AlertRuleSpec),
+    // Those that a migration made leave out what is as usual.
+    show: (spec) => AlertRuleSpec.safeParse(spec).data ?? spec,
+  },
+  {
+    path: 'channels',
+    table: 'alert_channels',
+    word: 'alert channel',
+    role: 'admin',
+    docs: settingDocs(CHANNEL_WORDS),
+    read: readChannel,
+    show: shownChannel,
+  },
+  {
+    path: 'silences',
+    table: 'alert_silences',
+    word: 'alert silence',
+    role: 'operator',
+    docs: settingDocs(SILENCE_WORDS),
+    read: readerOf(AlertSilenceSpec),
+    show: (spec) => spec,
+  },
+]
+
+/** `/alerts/rules`, `/alerts/channels`, `/alerts/silences`: what people set about alerts. */
+export function addAlertSettingsRoutes(endpoints: Endpoints, deps: ApiDeps): void {
+  for (const kind of KINDS) {
+    const { path, role, docs } = kind
+    endpoints.add(`/alerts/${path}`, {
+      get: { role: 'viewer', doc: docs.list, handle: listHandler(deps, kind) },
+    })
+    endpoints.add(`/alerts/${path}/:name`, {
+      get: { role: 'viewer', doc: docs.read, handle: readHandler(deps, kind) },
+      put: {
+        role,
+        doc: docs.put,
+        audit: `alerts.${path}.put`,
+        secrets: ['url', 'hmac'],
+        handle: [...jsonBody('64kb'), putHandler(deps, kind)],
+      },
+      delete: {
+        role,
+        doc: docs.remove,
+        audit: `alerts.${path}.delete`,
+        handle: deleteHandler(deps, kind),
+      },
+    })
+  }
+}
+
+function readerOf(schema: z.ZodType<object>): SettingKind['read'] {
+  return (body) => {
+    const read = schema.safeParse(body)
+    return read.success ? { spec: read.data } : { errors: read.error.issues.flatMap(fieldErrors) }
+  }
+}
+
+function listHandler({ db }: ApiDeps, { table, show }: SettingKind): RequestHandler {
+  return async (req, res) => {
+    const page = readPageQuery(req.query)
+    const { items, nextCursor } = await askHistory(() => listAlertSettings(db, table, page))
+    res.json({ items: items.map((row) => settingView(row, show)), nextCursor })
+  }
+}
+
+function readHandler(deps: ApiDeps, kind: SettingKind): RequestHandler {
+  return async (req, res) => {
+    res.json(settingView(await requireSetting(deps, kind, req), kind.show))
+  }
+}
+
+const SettingPath = z.object({ name: AlertName })
+
+function putHandler({ db }: ApiDeps, { path, table, read, show }: SettingKind): RequestHandler {
+  return async (req, res) => {
+    const { name } = parseRequest(SettingPath, { name: req.params['name'] }, 'path')
+    const before = await askHistory(() => findAlertSetting(db, table, name))
+    const parsed = read(req.body, before?.spec)
+    if ('errors' in parsed) throw badFields(parsed.errors)
+    const { spec } = parsed
+    const author = callerOf(res).name
+    const until = untilOf(table, spec)
+    const row = await askHistory(() => putAlertSetting(db, table, { name, spec, author, ...until }))
+    const after = settingView(row, show)
+    noteChange(res, {
+      subject: `alerts/${path}/${name}`,
+      ...(before ? { before: settingView(before, show) } : {}),
+      after,
+    })
+    res.status(row.revision === 1 ? 201 : 200).json(after)
+  }
+}
+
+function untilOf(table: AlertSettingTable, spec: object): { until?: Date } {
+  if (table !== 'alert_silences') return {}
+  return { until: new Date(AlertSilenceSpec.parse(spec).until) }
+}
+
+function deleteHandler(deps: ApiDeps, kind: SettingKind): RequestHandler {
+  return async (req, res) => {
+    const before = await requireSetting(deps, kind, req)
+    await askHistory(() => deleteAlertSetting(deps.db, kind.table, before.name))
+    noteChange(res, {
+      subject: `alerts/${kind.path}/${before.name}`,
+      before: settingView(before, kind.show),
+    })
+    res.status(204).end()
+  }
+}
+
+function badFields(errors: readonly FieldError[]): Problem {
+  const said = errors.map(({ field, message }) => `${field} ${message}`).join('; ')
+  return new Problem('bad-request', { detail: `body: ${said}`, errors })
+}
+
+async function requireSetting(
+  { db }: ApiDeps,
+  { table, word }: SettingKind,
+  req: Request,
+): Promise<AlertSettingRow> {
+  const name = AlertName.safeParse(req.params['name'])
+  const found = name.success
+    ? await askHistory(() => findAlertSetting(db, table, name.data))
+    : undefined
+  if (found) return found
+  throw new Problem('not-found', {
+    detail: `There is no ${word} "${String(req.params['name']).slice(0, 100)}".`,
+  })
+}
+
+function settingView(
+  { name, spec, author, revision, changed_at: changedAt }: AlertSettingRow,
+  show: SettingKind['show'],
+) {
+  return { name, ...show(spec), author, revision, changedAt: changedAt.toISOString() }
+}

@@ -1,0 +1,41 @@
+import type { Db } from '@jadwal/db'
+import type { AlertGroup, AlertRule } from '@jadwal/domain'
+import type { AlertSnapshot } from '@jadwal/queue'
+import { observeEvents } from './observe-events.ts'
+import { observeFailureRate } from './observe-failure-rate.ts'
+import { observeStanding } from './observe-standing.ts'
+
+/** What a rule finds at one look. */
+export interface Observation {
+  groups: AlertGroup[]
+  /** False: there may be more than was found. */
+  isComplete: boolean
+}
+
+export interface ObserveDeps {
+  db: Db
+  snapshot: AlertSnapshot
+}
+
+/** Looks for what a rule is about; of events for what happened from `fromMs` on. Rejects when Postgres is away and is needed. */
+export async function observeRule(
+  deps: ObserveDeps,
+  { spec }: AlertRule,
+  fromMs: number,
+): Promise<Observation> {
+  switch (spec.kind) {
+    case 'dead-letter':
+    case 'late-tick':
+    case 'missed-tick':
+      return await observeEvents(deps.db, spec, fromMs)
+    case 'failure-rate':
+      return await observeFailureRate(deps, spec)
+    case 'oldest-waiting':
+    case 'no-leader':
+    case 'no-worker':
+    case 'outbox':
+    case 'fuse-open':
+    case 'rejected-facts':
+      return { groups: observeStanding(deps.snapshot, spec), isComplete: true }
+  }
+}
