@@ -8,6 +8,7 @@ import { authenticate } from './authenticate.ts'
 import { BOARD_PATH } from './bull-board.ts'
 import { requireRole } from './caller.ts'
 import { errorHandler } from './error-handler.ts'
+import { limitTime, TIME_LIMITS } from './limit-time.ts'
 import { loginRoutes } from './login.ts'
 import { pageEndpoints } from './page-endpoints.ts'
 import { Problem } from './problem.ts'
@@ -22,6 +23,7 @@ export function createApp(deps: ApiDeps, admission: Admission): Express {
   app.set('trust proxy', admission.trustedProxies)
   app.use(servePublicPath(basePathOf(deps.publicUrl)))
   app.use(requestLog(deps.log), securityHeaders(), compression())
+  app.use(limitTime(TIME_LIMITS))
   app.get('/healthz', healthz)
   app.get('/readyz', readyz(deps.ready))
   const access = createAccess(deps, admission)

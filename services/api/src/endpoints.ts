@@ -3,6 +3,7 @@ import { audited } from './audit.ts'
 import type { AuditTrail } from './audit-trail.ts'
 import { auditAction, auditSubject } from './audit-words.ts'
 import { requireRole } from './caller.ts'
+import { checkQuery } from './check-query.ts'
 import type { Method, Operation } from './operation.ts'
 import { Problem } from './problem.ts'
 
@@ -33,7 +34,9 @@ export class Endpoints {
     for (const [name, operation] of Object.entries(operations)) {
       const method = name as Method
       const placed = { ...operation, method, path }
-      route[method](requireRole(operation.role), this.#handlers(placed))
+      const { role, doc } = operation
+      const check = doc ? [checkQuery(doc.query)] : []
+      route[method](requireRole(role), ...check, this.#handlers(placed))
       this.operations.push(placed)
       allowed.push(method.toUpperCase(), ...(method === 'get' ? ['HEAD'] : []))
     }

@@ -6,6 +6,7 @@ import { checkOwnIds } from './check-own-ids.ts'
 import type { Endpoints } from './endpoints.ts'
 import { acceptBatch } from './enqueue-batch.ts'
 import { checkTogether, EnqueueRequest, enqueueOptions } from './enqueue-request.ts'
+import { enqueueStream } from './enqueue-stream.ts'
 import { JobCheck } from './job-check.ts'
 import { bodyLimit, jsonBody } from './json-body.ts'
 import { readRun } from './read-run.ts'
@@ -20,7 +21,7 @@ export function addEnqueueBatchRoute(endpoints: Endpoints, deps: ApiDeps): void 
     post: {
       role: 'operator',
       audit: false,
-      handle: [...jsonBody(LARGEST_BATCH), batchHandler(deps)],
+      handle: [enqueueStream(deps), ...jsonBody(LARGEST_BATCH), batchHandler(deps)],
       doc: enqueueBatchDoc,
     },
   })

@@ -5,25 +5,28 @@ import {
   RedisUnavailableError,
   TryLaterError,
 } from '@jadwal/queue'
-import { type Logger, rateLimitedErrors } from '@jadwal/runtime'
+import { type Logger, rateLimitedWarnings } from '@jadwal/runtime'
 import type { ErrorRequestHandler, Response } from 'express'
 import { redisAway } from './ask.ts'
+import { isOvertime } from './overtime.ts'
 import { fieldProblem, Problem } from './problem.ts'
 
 /** Answers every error with a problem document; what nobody foresaw goes to the log. */
 export function errorHandler(log: Logger): ErrorRequestHandler {
-  const unserved = rateLimitedErrors(log, 'requests can not be served for now')
+  const unserved = rateLimitedWarnings(log, 'requests can not be served for now')
   return (error: unknown, req, res, next) => {
+    if (isOvertime(res)) return
     const problem = toProblem(error)
     const requestId = typeof req.id === 'string' ? req.id : ''
     if (problem.kind === 'internal') log.error({ err: error, requestId }, 'request failed')
-    if (problem.status === 503) unserved(problem.cause ?? problem)
+    if (problem.status === 503) unserved({ problem: problem.kind, because: reasonOf(problem) })
     if (res.headersSent) next(error)
     else sendProblem(res, problem, requestId)
   }
 }
 
-function sendProblem(res: Response, problem: Problem, requestId: string): void {
+/** Answers with a problem document. */
+export function sendProblem(res: Response, problem: Problem, requestId: string): void {
   res
     .status(problem.status)
     .set(problem.headers)
@@ -52,6 +55,11 @@ export function toProblem(error: unknown): Problem {
     httpProblem(error) ??
     new Problem('internal', { detail: 'The log has more under the request id.', cause: error })
   )
+}
+
+/** What is away is known by its message; whose code asked for it is of no use. */
+function reasonOf({ cause, message }: Problem): string {
+  return cause instanceof Error && cause.message !== '' ? cause.message : message
 }
 
 /** The field of a run, which may be one of many. */

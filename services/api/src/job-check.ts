@@ -37,7 +37,7 @@ export class JobCheck {
   }
 }
 
-function invalidPayload(job: string, errors: readonly FieldError[]): Problem {
+export function invalidPayload(job: string, errors: readonly FieldError[]): Problem {
   const said = errors.map(({ field, message }) => `${field} ${message}`).join('; ')
   return new Problem('invalid-payload', {
     detail: `The payload does not fit ${job}: ${said}`,

@@ -7,6 +7,7 @@ const KINDS = {
   forbidden: [403, 'Not allowed'],
   'not-found': [404, 'Not found'],
   'method-not-allowed': [405, 'Method not allowed'],
+  'request-timeout': [408, 'The request came too slowly'],
   overlap: [409, 'An earlier run is unfinished'],
   shadow: [409, 'The schedule is in shadow mode'],
   'backfill-ended': [409, 'The backfill has ended'],
@@ -36,6 +37,7 @@ const KINDS = {
   'tokens-unavailable': [503, 'Tokens cannot be checked'],
   'try-later': [503, 'Try again later'],
   'too-many-streams': [503, 'Too many listen to events'],
+  'answer-timeout': [504, 'The answer took too long'],
   'no-successor': [504, 'No other scheduler took over'],
 } as const
 export type ProblemKind = keyof typeof KINDS

@@ -4,6 +4,7 @@ import { DeadRunParams, listAnswer, pageOf, RunParams } from './answer-parts.ts'
 import { EnqueueRequest } from './enqueue-request.ts'
 import { EXAMPLE } from './examples.ts'
 import type { OperationDoc } from './operation.ts'
+import { ProblemDocument } from './problem-schema.ts'
 import { RunQuery } from './run-query.ts'
 import { RUN_EXAMPLE, RunSchema } from './run-schema.ts'
 
@@ -106,22 +107,42 @@ const BatchItem = z.strictObject({
   state: z.literal('queued').optional(),
   existing: z.literal(true).optional(),
 })
+/** A line of the answer to a stream. */
+const BatchLine = z
+  .union([
+    BatchItem.extend({ line: z.int() }),
+    z.strictObject({ line: z.int(), problem: ProblemDocument }),
+    z.strictObject({
+      afterLine: z.int().describe('Lines after it are not sure to be in.'),
+      problem: ProblemDocument,
+    }),
+  ])
+  .meta({ id: 'BatchLine' })
 const FIRST = { job: 'email.send', payload: { to: 'ana@example.com', template: 'welcome' } }
 
 export const enqueueBatchDoc: OperationDoc = {
   id: 'enqueueRuns',
   summary: 'Enqueue many runs',
   description:
-    'Up to 10,000, in 32 MiB. When one of them is wrong none is enqueued, and the problem names those that are, as `runs[3].payload.to`.',
+    'Up to 10,000, in 32 MiB. When one of them is wrong none is enqueued, and the problem names those that are, as `runs[3].payload.to`.\n\nAs `application/x-ndjson`, a run a line, up to 1,000,000 lines: each line is answered with a line, in their order, while others still come in. One that is wrong is answered with its problem, and the others are enqueued all the same. Read the answers while you send: the stream is read no faster. A last line with `afterLine` says that the stream was given up; what was not answered may be in or not, so give each run an `id` or `idempotencyKey` and send it again.',
   body: {
     schema: z.strictObject({ runs: z.array(WrittenRun).min(1).max(10_000) }),
     example: { runs: [FIRST] },
+    otherwise: {
+      'application/x-ndjson': { schema: WrittenRun, example: `${JSON.stringify(FIRST)}\n` },
+    },
   },
   answers: {
     202: {
       description: 'The runs are in their queues, in the order of the request.',
       schema: z.strictObject({ runs: z.array(BatchItem) }),
       example: { runs: [{ id: EXAMPLE.run, state: 'queued' }] },
+      otherwise: {
+        'application/x-ndjson': {
+          schema: BatchLine,
+          example: `${JSON.stringify({ line: 1, id: EXAMPLE.run, state: 'queued' })}\n`,
+        },
+      },
     },
   },
   problems: ['unknown-job', 'invalid-payload', 'idempotency-conflict'],

@@ -145,7 +145,8 @@ export async function startApi(config: ApiConfig, context: ServiceContext): Prom
     },
     config,
   )
-  const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, app)
+  // How long a body may take is for `limitTime`: one that is a stream takes as long as it goes on.
+  const server = createServer({ requestTimeout: 0, headersTimeout: 10_000 }, app)
   const { port, close } = await listen(server, config)
   lifecycle.onClose('http', close)
   // Before it: streams have no end of their own.

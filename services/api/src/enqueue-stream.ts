@@ -1,0 +1,167 @@
+import { once } from 'node:events'
+import { IdempotencyConflictError, PayloadTooLargeError, type RunRequest } from '@jadwal/queue'
+import type { Request, RequestHandler, Response } from 'express'
+import { type ReadLine, readLines } from './accept-lines.ts'
+import type { ApiDeps } from './api-deps.ts'
+import { checkOwnIds } from './check-own-ids.ts'
+import { toProblem } from './error-handler.ts'
+import { JobCheck } from './job-check.ts'
+import { bodyLimit } from './json-body.ts'
+import { type Line, linesOf } from './ndjson-lines.ts'
+import { Problem } from './problem.ts'
+
+export const NDJSON = 'application/x-ndjson'
+/** Lines of one stream. */
+export const MOST_LINES = 1_000_000
+/** Runs that are sent to Redis together. */
+const AT_ONCE = 500
+/** A stream ends when nothing comes for so long, or nobody takes its answers. */
+const IDLE_MS = 30_000
+
+/**
+ * Takes a run a line, and answers a line for each while others still come in. Reads no faster than Redis
+ * takes the runs and the client the answers, so that a stream of any length needs the memory of a few
+ * hundred lines. What is not NDJSON is left to those who come after.
+ */
+export function enqueueStream(deps: ApiDeps): RequestHandler {
+  const jobs = new JobCheck(deps)
+  const mostBytes = bodyLimit(deps.maxPayloadBytes)
+  return async (req, res, next) => {
+    if (!req.is(NDJSON)) return next()
+    refuseEncoded(req)
+    res.status(202).type(NDJSON).flushHeaders()
+    const answers = new Answers(req, res)
+    req.setTimeout(IDLE_MS, () => req.destroy())
+    try {
+      for await (const lines of linesOf(req, mostBytes)) {
+        for (let at = 0; at < lines.length; at += AT_ONCE)
+          await answers.write(await enqueueLines(deps, jobs, lines.slice(at, at + AT_ONCE)))
+        if ((lines.at(-1)?.number ?? 0) >= MOST_LINES) throw tooMany()
+      }
+      res.end()
+    } catch (error) {
+      if (req.destroyed && !req.complete) res.destroy()
+      else answers.stop(toProblem(error))
+    } finally {
+      req.setTimeout(0)
+    }
+  }
+}
+
+type Outcome = { line: number } & ({ id: string; existing: boolean } | { problem: Problem })
+
+/** The outcome of each line, in their order. Throws when Redis is away, and then some may be in. */
+async function enqueueLines(
+  deps: ApiDeps,
+  jobs: JobCheck,
+  lines: readonly Line[],
+): Promise<Outcome[]> {
+  const read = (await readLines(deps, jobs, lines)).map((line): ReadLine =>
+    line.number > MOST_LINES ? { ...line, problem: tooMany() } : line,
+  )
+  for (;;) {
+    const good = read.flatMap((line, at) =>
+      'request' in line && !('problem' in line) ? [{ at, request: line.request }] : [],
+    )
+    const sent = await send(
+      deps,
+      good.map(({ request }) => request),
+    )
+    if ('runs' in sent) {
+      const byLine = new Map(good.map(({ at }, index) => [at, sent.runs[index]]))
+      return read.flatMap((line, at): Outcome[] => {
+        const run = byLine.get(at)
+        if (run) return [{ line: line.number, ...run }]
+        return 'problem' in line ? [{ line: line.number, problem: line.problem }] : []
+      })
+    }
+    const refused = good[sent.index]
+    const line = refused && read[refused.at]
+    if (!line) throw sent.problem
+    read[refused.at] = { number: line.number, problem: sent.problem }
+  }
+}
+
+type Sent =
+  | { runs: readonly { id: string; existing: boolean }[] }
+  /** Nothing was sent, since the run at this place can't be. */
+  | { index: number; problem: Problem }
+
+async function send(deps: ApiDeps, requests: readonly RunRequest[]): Promise<Sent> {
+  if (requests.length === 0) return { runs: [] }
+  try {
+    await checkOwnIds(deps, requests)
+    return { runs: await deps.producer.send(requests) }
+  } catch (error) {
+    const { index } =
+      error instanceof IdempotencyConflictError || error instanceof PayloadTooLargeError
+        ? error
+        : { index: undefined }
+    if (index === undefined) throw error
+    const own = error instanceof IdempotencyConflictError ? error.ofOne() : error
+    return { index, problem: ofOneRun(toProblem(own)) }
+  }
+}
+
+/** A line has one run: its fields need no place among others. */
+function ofOneRun(problem: Problem): Problem {
+  const plain = (text: string): string => text.replace(/^runs\[\d+\]\./, '')
+  const errors = problem.errors?.map((error) => ({ ...error, field: plain(error.field) }))
+  return new Problem(problem.kind, {
+    detail: plain(problem.message),
+    ...(errors ? { errors } : {}),
+    more: problem.more,
+  })
+}
+
+class Answers {
+  readonly #res: Response
+  readonly #requestId: string
+  #last = 0
+
+  constructor(req: Request, res: Response) {
+    this.#res = res
+    this.#requestId = String(req.id)
+  }
+
+  /** Resolves when the client has taken so much that more may follow. Rejects when it takes nothing more. */
+  async write(outcomes: readonly Outcome[]): Promise<void> {
+    const text = outcomes.map((outcome) => `${JSON.stringify(this.#shown(outcome))}\n`).join('')
+    this.#last = outcomes.at(-1)?.line ?? this.#last
+    if (this.#res.write(text)) return
+    await once(this.#res, 'drain', { signal: AbortSignal.timeout(IDLE_MS) }).catch(
+      (error: unknown) => {
+        this.#res.destroy()
+        throw error
+      },
+    )
+  }
+
+  /** Says in a last line that nothing after the lines that were answered is sure to be in. */
+  stop(problem: Problem): void {
+    if (this.#res.destroyed) return
+    const last = { afterLine: this.#last, problem: problem.document(this.#requestId) }
+    this.#res.end(`${JSON.stringify(last)}\n`)
+  }
+
+  #shown(outcome: Outcome): object {
+    const { line } = outcome
+    if ('problem' in outcome) return { line, problem: outcome.problem.document(this.#requestId) }
+    const { id, existing } = outcome
+    return existing ? { line, id, existing } : { line, id, state: 'queued' }
+  }
+}
+
+function refuseEncoded({ headers }: Request): void {
+  const encoding = headers['content-encoding'] ?? 'identity'
+  if (encoding !== 'identity')
+    throw new Problem('unsupported-media-type', {
+      detail: `Send lines as they are, without "Content-Encoding: ${encoding}".`,
+    })
+}
+
+function tooMany(): Problem {
+  return new Problem('payload-too-large', {
+    detail: `A stream has at most ${MOST_LINES} lines: send the others in another one.`,
+  })
+}

@@ -1,0 +1,46 @@
+import type { Readable } from 'node:stream'
+
+/** A line of a stream of JSON, without its end. */
+export interface Line {
+  /** Its place in the stream, from 1. */
+  number: number
+  /** Undefined: it was longer than it may be. */
+  text: string | undefined
+}
+
+const NEWLINE = 0x0a
+
+/**
+ * The lines of a stream, as many at a time as came in together; empty ones are left out. Reads on only
+ * when it is asked for more, and keeps at most one piece and `mostBytes` of a line in memory.
+ */
+export async function* linesOf(stream: Readable, mostBytes: number): AsyncGenerator<Line[]> {
+  let number = 0
+  let begun: Buffer[] = []
+  let bytes = 0
+  const end = (lines: Line[], last: Buffer): void => {
+    number += 1
+    bytes += last.length
+    const text = bytes > mostBytes ? undefined : Buffer.concat([...begun, last]).toString()
+    if (text === undefined || text.trim() !== '') lines.push({ number, text })
+    begun = []
+    bytes = 0
+  }
+  for await (const piece of stream as AsyncIterable<Buffer>) {
+    const lines: Line[] = []
+    let from = 0
+    for (let at = piece.indexOf(NEWLINE); at !== -1; at = piece.indexOf(NEWLINE, from)) {
+      end(lines, piece.subarray(from, at))
+      from = at + 1
+    }
+    const rest = piece.subarray(from)
+    bytes += rest.length
+    // What is too long is counted, and not kept.
+    if (bytes > mostBytes) begun = []
+    else if (rest.length > 0) begun.push(rest)
+    if (lines.length > 0) yield lines
+  }
+  const lines: Line[] = []
+  if (bytes > 0) end(lines, Buffer.alloc(0))
+  if (lines.length > 0) yield lines
+}

@@ -1,0 +1,132 @@
+import { request } from 'node:http'
+import { createInterface } from 'node:readline'
+import { publishCatalogue } from '@jadwal/queue'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { EMAIL_JOB } from './job-catalogue.ts'
+import { setupApi, TOKEN, type TestApi } from './setup-api.ts'
+
+const NDJSON = 'application/x-ndjson'
+const GOOD = { job: 'email.send', payload: { to: 'ana@example.com', template: 'bye' } }
+
+let api: TestApi
+
+beforeAll(async () => {
+  api = await setupApi({ JADWAL_MAX_PAYLOAD_BYTES: '2048' })
+  await publishCatalogue(api.redis, api.prefix, [EMAIL_JOB])
+})
+afterAll(async () => api[Symbol.asyncDispose]())
+
+/** A stream of runs to the api, and the lines that it answers. */
+function open() {
+  const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': NDJSON }
+  const req = request(`${api.url}/api/v1/runs/batch`, { method: 'POST', headers })
+  req.on('error', () => undefined)
+  const answers = new Promise<AsyncIterator<string>>((resolve) => {
+    req.once('response', (res) => {
+      res.on('error', () => undefined)
+      resolve(createInterface({ input: res })[Symbol.asyncIterator]())
+    })
+  })
+  // oxlint-disable-next-line typescript/no-explicit-any -- a line has one of several forms
+  const next = async (): Promise<any> => {
+    const { value, done } = await (await answers).next()
+    return done === true ? undefined : JSON.parse(value)
+  }
+  return { req, send: (line: unknown) => void req.write(`${JSON.stringify(line)}\n`), next }
+}
+
+/** All that is answered to a whole stream. */
+async function answersTo(body: string) {
+  const headers = { 'content-type': NDJSON }
+  const answer = await api.ask('/api/v1/runs/batch', { method: 'POST', headers, body })
+  return answer.text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+}
+
+async function waiting(): Promise<number> {
+  return await api.redis.llen(`{${api.prefix}:emails}:emails:wait`)
+}
+
+test('a line is answered while others still come in, and its run is in the queue by then', async () => {
+  const before = await waiting()
+  const { req, send, next } = open()
+  send(GOOD)
+  expect(await next()).toMatchObject({ line: 1, state: 'queued' })
+  expect(await waiting()).toBe(before + 1)
+  send(GOOD)
+  const second = await next()
+  expect(second).toMatchObject({ line: 2, state: 'queued' })
+  expect((await api.ask(`/api/v1/runs/${second.id}`)).body).toMatchObject({ state: 'queued' })
+  req.end()
+  expect(await next()).toBeUndefined()
+})
+
+test('a line that is wrong is named with its fields, and the others are enqueued all the same', async () => {
+  const before = await waiting()
+  const lines = [
+    JSON.stringify({ ...GOOD, idempotencyKey: 'same' }),
+    '{ "job": ',
+    '',
+    JSON.stringify({ job: 'no.such' }),
+    JSON.stringify({ ...GOOD, payload: { to: 'nobody' } }),
+    JSON.stringify({ ...GOOD, idempotencyKey: 'same', payload: { to: 'b@c.de', template: 'bye' } }),
+    JSON.stringify({ ...GOOD, payload: { ...GOOD.payload, password: 'x'.repeat(3_000) } }),
+    JSON.stringify({ ...GOOD, payload: { ...GOOD.payload, password: 'x'.repeat(2_000_000) } }),
+    JSON.stringify({ ...GOOD, idempotencyKey: 'same' }),
+    JSON.stringify({ ...GOOD, delayMs: -1 }),
+    JSON.stringify(GOOD),
+  ]
+  const answers = await answersTo(lines.join('\r\n'))
+  expect(answers.map(({ line }) => line)).toEqual([1, 2, 4, 5, 6, 7, 8, 9, 10, 11])
+  const kinds = answers.map(({ problem }) => problem?.type.replace('urn:jadwal:problem:', ''))
+  expect(kinds).toEqual([
+    undefined,
+    'malformed-json',
+    'unknown-job',
+    'invalid-payload',
+    'idempotency-conflict',
+    'payload-too-large',
+    'payload-too-large',
+    undefined,
+    'bad-request',
+    undefined,
+  ])
+  expect(answers[4].problem.errors[0]).toMatchObject({ field: 'idempotencyKey', value: 'same' })
+  expect(answers[8].problem.errors[0]).toMatchObject({ field: 'delayMs' })
+  expect(answers[7]).toEqual({ line: 9, id: answers[0].id, existing: true })
+  expect(await waiting()).toBe(before + 2)
+})
+
+test('what was sent when the connection broke can be sent again, and is there once', async () => {
+  const before = await waiting()
+  const runs = Array.from({ length: 20 }, (_, at) => ({ ...GOOD, idempotencyKey: `broken-${at}` }))
+  const { req, send, next } = open()
+  for (const run of runs.slice(0, 10)) send(run)
+  for (let at = 0; at < 10; at += 1) await next()
+  req.write('{"job":"email.send","pay')
+  req.destroy()
+  const answers = await answersTo(runs.map((run) => JSON.stringify(run)).join('\n'))
+  const existing = answers.filter((answer) => answer.existing === true)
+  expect(existing.map(({ line }) => line)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+  expect(await waiting()).toBe(before + 20)
+})
+
+test('a stream of many thousand runs keeps their order', async () => {
+  const body = Array.from({ length: 12_000 }, () => JSON.stringify(GOOD)).join('\n')
+  const answers = await answersTo(body)
+  expect(answers).toHaveLength(12_000)
+  const ids = answers.map(({ id }) => id)
+  const places = ids.slice(0, 500)
+  const queued = await api.redis.lrange(`{${api.prefix}:emails}:emails:wait`, 0, -1)
+  expect(new Set(ids).size).toBe(12_000)
+  expect(queued.toReversed().filter((id) => places.includes(id))).toEqual(places)
+})
+
+test('a compressed stream is refused before anything is read', async () => {
+  const headers = { 'content-type': NDJSON, 'content-encoding': 'gzip' }
+  const init = { method: 'POST', headers, body: 'x' }
+  const { status, body } = await api.ask('/api/v1/runs/batch', init)
+  expect([status, body.type]).toEqual([415, 'urn:jadwal:problem:unsupported-media-type'])
+})
