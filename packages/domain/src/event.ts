@@ -42,8 +42,11 @@ export const EVENT_DATA = {
   }),
   /** A tick had not succeeded by the time that its schedule gives it. `state` is that of its run. */
   'tick.late': z.looseObject({ ...tick, runId: Id, tickAt: Instant.nullish(), state: z.string() }),
-  /** Ticks of a schedule got no run, since its misfire policy says that it was too late for them. */
-  'tick.missed': z.looseObject({ ...tick, count: z.int() }),
+  /**
+   * Ticks of a schedule got no run, since its misfire policy says that it was too late for them. `more`:
+   * so many other schedules missed some at the same time and have no event.
+   */
+  'tick.missed': z.looseObject({ ...tick, count: z.int(), more: z.int().nullish() }),
   /** So many attempts of a job failed that its runs are parked. */
   'fuse.opened': z.looseObject({ ...fuse, failed: z.int(), ended: z.int(), openUntil: Instant }),
   /** The runs of a job are made again. */

@@ -16,4 +16,5 @@ export {
   type TestDatabase,
 } from './test-database.ts'
 export { startTestPostgres, type TestPostgres } from './test-postgres.ts'
+export { startTestPgBouncer, type TestPgBouncer } from './test-pgbouncer.ts'
 export { startTestRedis, type TestRedis } from './test-redis.ts'

@@ -1,6 +1,20 @@
-import type { RedisClock, TickPlan } from '@jadwal/queue'
+import { appendEvents, type JadwalEvent, type RedisClock, type TickPlan } from '@jadwal/queue'
 import type { Logger } from '@jadwal/runtime'
+import type { Redis } from 'ioredis'
+import type { ScheduleBook } from './schedule-book.ts'
 import type { SchedulerMetrics } from './scheduler-metrics.ts'
+
+/** Events of one chunk's missed ticks; the last one says how many schedules there were besides. */
+const MOST_MISSED = 50
+
+export interface TickEventsDeps {
+  book: ScheduleBook
+  redis: Redis
+  redisClock: RedisClock
+  prefix: string
+  metrics: SchedulerMetrics
+  log: Logger
+}
 
 export interface DecidedTicks {
   plans: TickPlan[]
@@ -12,9 +26,10 @@ export interface DecidedTicks {
 
 /** Ticks have their verdicts, in Redis for good. */
 export function ticksDecided(
-  { metrics, redisClock, log }: { metrics: SchedulerMetrics; redisClock: RedisClock; log: Logger },
+  deps: TickEventsDeps,
   { plans, overlapped, owed }: DecidedTicks,
 ): void {
+  const { metrics, redisClock, log } = deps
   const nowMs = redisClock.nowMs()
   for (const run of plans.flatMap((plan) => plan.runs)) {
     if (owed.has(run.id)) continue
@@ -27,4 +42,24 @@ export function ticksDecided(
       metrics.ticks.inc({ verdict }, count)
   }
   if (owed.size > 0) log.error({ ticks: owed.size }, 'ticks were not added, firing them again')
+  tellMissed(deps, plans)
+}
+
+/** Raises events of ticks that it was too late for. The firing waits for none of them. */
+function tellMissed(
+  { book, redis, redisClock, prefix, log }: TickEventsDeps,
+  plans: readonly TickPlan[],
+): void {
+  const missed = plans.filter(({ skipped }) => (skipped['misfire'] ?? 0) > 0)
+  if (missed.length === 0) return
+  const at = new Date(redisClock.nowMs()).toISOString()
+  const events: JadwalEvent[] = missed.slice(0, MOST_MISSED).map(({ scheduleId, skipped }) => {
+    const data = { schedule: book.get(scheduleId)?.name, scheduleId, count: skipped['misfire'] }
+    return { type: 'tick.missed', at, data }
+  })
+  const last = events.at(-1)
+  if (last && missed.length > events.length) last.data['more'] = missed.length - events.length
+  appendEvents(redis, prefix, events).catch((error: unknown) => {
+    log.warn({ err: error, schedules: missed.length }, 'events of missed ticks were not raised')
+  })
 }
