@@ -10,7 +10,7 @@ const arrows = {
   sdk: ['domain', 'queue'],
   jobs: ['sdk', 'domain'],
   embedded: ['runtime'],
-  cli: ['sdk', 'domain'],
+  cli: ['sdk', 'domain', 'queue', 'db'],
 }
 module.exports = {
   forbidden: [
@@ -40,6 +40,12 @@ module.exports = {
       from: { path: `^packages/${name}/src`, pathNot: '[.]test[.]ts$' },
       to: { path: '^packages/', pathNot: [name, ...may].map((p) => `^packages/${p}/`) },
     })),
+    {
+      name: 'cli-asks-the-api',
+      severity: 'error',
+      from: { path: '^packages/cli/src', pathNot: '^packages/cli/src/doctor/look-directly[.]ts$' },
+      to: { path: '^packages/(queue|db)/' },
+    },
     {
       name: 'packages-do-not-know-services',
       severity: 'error',

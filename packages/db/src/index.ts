@@ -182,3 +182,4 @@ export {
   revokeToken,
 } from './tokens.ts'
 export { readClock } from './read-clock.ts'
+export { readPostgresHealth } from './postgres-health.ts'

@@ -75,6 +75,10 @@ export {
   TooManyTicksError,
 } from './load-groups.ts'
 export { type LoadPeak, loadPeaks } from './load-peaks.ts'
+export { Finding, findingIf, isVersionAtLeast, MOST_SKEW_MS } from './finding.ts'
+export { judgePostgres, type PostgresHealth } from './postgres-health.ts'
+export { judgeRedis, type RedisHealth } from './redis-health.ts'
+export { judgeWork, type OutboxHealth, type WorkHealth } from './work-health.ts'
 export { localTime } from './local-time.ts'
 export { delayProblem, runAtProblem } from './longest-delay.ts'
 export { RunMessage } from './message.ts'

@@ -8,6 +8,7 @@ import { addExplainRoute } from './explain-route.ts'
 import { addEventsRoutes } from './events-routes.ts'
 import { addLeaderRoutes } from './leader-routes.ts'
 import { addLoadRoutes } from './load-routes.ts'
+import { addDoctorRoute } from './doctor-route.ts'
 import { addLocksRoutes } from './locks-routes.ts'
 import { addOpenapiRoute } from './openapi-route.ts'
 import { addQueuesRoutes } from './queues-routes.ts'
@@ -40,6 +41,7 @@ export function apiEndpoints(deps: ApiDeps): Endpoints {
   addScheduleActsRoutes(endpoints, deps)
   addLoadRoutes(endpoints, deps)
   addLocksRoutes(endpoints, deps)
+  addDoctorRoute(endpoints, deps)
   addAlertsRoutes(endpoints, deps)
   addMeRoute(endpoints)
   addTokensRoutes(endpoints, deps)

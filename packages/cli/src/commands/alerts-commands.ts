@@ -14,8 +14,8 @@ const Alert = z.looseObject({
   state: z.string(),
   summary: z.string(),
   count: z.number(),
-  silenced: z.unknown().optional(),
-  openedAt: z.string().nullish(),
+  since: z.string(),
+  silencedUntil: z.string().nullish(),
   closedAt: z.string().nullish(),
 })
 type Alert = z.infer<typeof Alert>
@@ -42,8 +42,9 @@ export function addAlertsCommands(shell: Shell, program: Command): void {
       { title: 'rule', of: ({ rule }) => rule },
       { title: 'kind', of: ({ kind }) => kind },
       { title: 'count', of: ({ count }) => count, align: 'right' },
-      { title: 'opened', of: ({ openedAt }) => times.at(openedAt) },
+      { title: 'since', of: ({ since }) => times.at(since) },
       { title: 'closed', of: ({ closedAt }) => times.at(closedAt) },
+      { title: 'silent until', of: ({ silencedUntil }) => times.at(silencedUntil) },
       { title: 'what', of: ({ summary }) => summary },
     ]
     const query = { state: options.state, rule: options.rule }

@@ -9,6 +9,7 @@ import { addRunsCommands } from '../runs/runs-commands.ts'
 import { addBackfillsCommands } from '../schedules/backfill-commands.ts'
 import { addSchedulesCommands } from '../schedules/schedules-commands.ts'
 import { addCompletionCommands } from '../completion/completion-commands.ts'
+import { addDoctorCommand } from '../doctor/doctor-command.ts'
 import type { Shell } from '../session.ts'
 import { addAlertsCommands } from './alerts-commands.ts'
 import { addStatsCommand } from './stats-command.ts'
@@ -36,6 +37,7 @@ export function addCommands(shell: Shell, program: Command): void {
   addCronCommand(shell, program)
   program.commandsGroup('The system:')
   addUpCommand(shell, program)
+  addDoctorCommand(shell, program)
   addQueuesCommands(shell, program)
   addWorkersCommand(shell, program)
   addLeaderCommands(shell, program)

@@ -12,6 +12,8 @@ const LARGEST_PAGE = 200
 const Page = z.looseObject({
   items: z.array(z.unknown()),
   nextCursor: z.string().nullish(),
+  /** What some lists say besides, for people to know. */
+  warnings: z.array(z.string()).optional(),
 })
 type Page = z.infer<typeof Page>
 
@@ -54,9 +56,10 @@ export async function showList<T>(
   const table = output.table(request.columns)
   const kept: unknown[] = []
   let shown = 0
+  let last: Page = { items: [] }
   let nextCursor: string | null = null
   for await (const page of pages(session.api, request, { most, cursor: paging.cursor })) {
-    nextCursor = page.nextCursor ?? null
+    ;[last, nextCursor] = [page, page.nextCursor ?? null]
     shown += page.items.length
     if (!output.isJson) {
       if (page.items.length > 0) output.more(table.text(parseItems(request.item, page.items)))
@@ -64,8 +67,18 @@ export async function showList<T>(
     else kept.push(...page.items)
   }
   if (output.isJson) {
-    if (!paging.all) output.json({ items: kept, nextCursor })
-  } else if (shown === 0) output.note(request.empty)
+    if (!paging.all) output.json({ ...last, items: kept, nextCursor })
+  } else {
+    for (const warning of last.warnings ?? []) output.note(`Warning: ${warning}`)
+    tellMore(output, { shown, nextCursor, empty: request.empty })
+  }
+}
+
+function tellMore(
+  output: Session['output'],
+  { shown, nextCursor, empty }: { shown: number; nextCursor: string | null; empty: string },
+): void {
+  if (shown === 0) output.note(empty)
   else if (nextCursor !== null)
     output.note(`There are more: --limit, --all, or --cursor ${nextCursor}`)
 }
