@@ -103,7 +103,8 @@ function isMetrics(req: Request): boolean {
 
 /** A page that a person opens: not the api, and not what a page loads. */
 function isPage(req: Request): boolean {
-  if (/^\/+api\//i.test(req.path) || isMetrics(req)) return false
+  const isOfApi = /^\/+api\//i.test(req.path) && !req.path.endsWith('/docs')
+  if (isOfApi || isMetrics(req)) return false
   return req.headers.accept?.includes('text/html') ?? false
 }
 

@@ -21,6 +21,7 @@ import type { RequestHandler } from 'express'
 import { z } from 'zod'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory } from './ask.ts'
+import { noteChange } from './audit.ts'
 import { BackfillQuery, BackfillRequest, MOST_KEPT_FROM, MOST_TICKS } from './backfill-request.ts'
 import {
   changeBackfillDoc,
@@ -29,6 +30,7 @@ import {
   readBackfillDoc,
 } from './backfill-schema.ts'
 import { backfillView } from './backfill-view.ts'
+import { callerOf } from './caller.ts'
 import type { Endpoints } from './endpoints.ts'
 import { JobCheck } from './job-check.ts'
 import { jsonBody } from './json-body.ts'
@@ -98,10 +100,11 @@ function createHandler(deps: ApiDeps): RequestHandler {
       calendars: JSON.stringify(calendars),
       queue,
       ticks,
-      author: 'api',
+      author: callerOf(res).name,
       created_at: now,
     }
     await askHistory(() => insertBackfill(db, backfill))
+    noteChange(res, { after: { backfill: id, ticks } })
     res.status(202).location(`/api/v1/backfills/${id}`).json({ id, schedule: name, ticks })
   }
 }
@@ -134,11 +137,12 @@ type Change = Pick<Parameters<typeof changeBackfillState>[2], 'from' | 'to'>
  */
 function changeHandler({ db, clock }: ApiDeps, change: Change): RequestHandler {
   return async (req, res) => {
-    const { backfill, isChanged } = await askHistory(async () => {
-      const { id } = await requireBackfill(db, req.params['id'])
+    const { before, backfill, isChanged } = await askHistory(async () => {
+      const { id, state } = await requireBackfill(db, req.params['id'])
       const changed = await changeBackfillState(db, id, { ...change, at: clock.now() })
-      return { backfill: await requireBackfill(db, id), isChanged: changed }
+      return { before: state, backfill: await requireBackfill(db, id), isChanged: changed }
     })
+    noteChange(res, { before: { state: before }, after: { state: backfill.state } })
     if (!isChanged && ![...change.from, change.to].includes(backfill.state))
       throw new Problem('backfill-ended', {
         detail: `This backfill is ${backfill.state}: only one that is ${change.from.join(' or ')} can become ${change.to}.`,

@@ -10,6 +10,7 @@ import {
   putCalendarDoc,
   readCalendarDoc,
 } from './calendars-schema.ts'
+import { noteChange } from './audit.ts'
 import { callerOf } from './caller.ts'
 import { changeSchedules, ofTheFile } from './change-schedules.ts'
 import { readExpected, tagCalendar } from './etag.ts'
@@ -64,6 +65,7 @@ function putHandler(deps: ApiDeps): RequestHandler {
       const problems = read.problems.map((problem) => problem.within(base.join('.')))
       throw scheduleProblem('bad-request', problems)
     }
+    const before = await askHistory(() => findCalendar(deps.db, name))
     const done = await changeSchedules(deps, {
       schedules: [],
       calendars: [{ name, input: req.body as Record<string, unknown> }],
@@ -77,14 +79,16 @@ function putHandler(deps: ApiDeps): RequestHandler {
     const status = done.calendars.added.length > 0 ? 201 : 200
     await tagCalendar(deps, req, res)
     const view = await viewCalendar(deps, name)
-    res.status(status).json({ ...view, changedSchedules: done.changed })
+    const changedSchedules = done.changed
+    noteChange(res, { before: before?.spec ?? null, after: { ...view, changedSchedules } })
+    res.status(status).json({ ...view, changedSchedules })
   }
 }
 
 function deleteHandler(deps: ApiDeps): RequestHandler {
   return async (req, res) => {
     const reason = readReason(req.query)
-    const { name } = await requireCalendar(deps, req.params['name'])
+    const { name, spec } = await requireCalendar(deps, req.params['name'])
     const done = await changeSchedules(deps, {
       schedules: [],
       remove: { calendars: [name] },
@@ -97,6 +101,7 @@ function deleteHandler(deps: ApiDeps): RequestHandler {
       throw error instanceof Problem && error.kind === 'bad-request' ? inUse(error) : error
     })
     if (done.calendars.foreign.length > 0) throw ofTheFile(`calendar "${name}"`)
+    noteChange(res, { before: spec, after: null })
     res.status(204).end()
   }
 }

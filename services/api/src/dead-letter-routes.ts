@@ -9,6 +9,7 @@ import { DAY } from '@jadwal/domain'
 import type { RequestHandler } from 'express'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory } from './ask.ts'
+import { noteChange } from './audit.ts'
 import { callerOf } from './caller.ts'
 import {
   discardLettersDoc,
@@ -76,7 +77,9 @@ function discardHandler(deps: ApiDeps): RequestHandler {
     const { which, reason, cursor } = readDiscardRequest(req.body)
     const decision = { by: callerOf(res).name, reason }
     if ('ids' in which) {
-      res.json({ items: await discardById(deps, which.ids, decision), nextCursor: null })
+      const items = await discardById(deps, which.ids, decision)
+      noteChange(res, { after: { items } })
+      res.json({ items, nextCursor: null })
       return
     }
     const position = cursor === undefined ? undefined : decodePosition(cursor)
@@ -89,8 +92,10 @@ function discardHandler(deps: ApiDeps): RequestHandler {
     const letters = rows.map(({ id, queue }) => ({ id, queue }))
     const results = await deadLetters.discard(letters, decision)
     const last = rows.length === DISCARDED_AT_ONCE ? rows.at(-1) : undefined
+    const discarded = results.filter((result) => result.discarded && result.isNew).length
+    noteChange(res, { after: { discarded } })
     res.json({
-      discarded: results.filter((result) => result.discarded && result.isNew).length,
+      discarded,
       nextCursor: last ? encodePosition(last, before) : null,
     })
   }

@@ -4,6 +4,7 @@ import { sleep } from '@jadwal/runtime'
 import type { RequestHandler } from 'express'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory, askRedis } from './ask.ts'
+import { noteChange } from './audit.ts'
 import type { Endpoints } from './endpoints.ts'
 import {
   type LeaderAnswer,
@@ -64,7 +65,9 @@ function stepDownHandler({ redis, prefix, clock }: ApiDeps): RequestHandler {
       }
       await sleep(LOOK_EACH_MS)
       leader = await askRedis(() => readLeader(redis, prefix))
-      if (leader && leader.instance !== before.instance) return void res.json(leaderView(leader))
+      if (!leader || leader.instance === before.instance) continue
+      noteChange(res, { subject: 'leader', before: leaderView(before), after: leaderView(leader) })
+      return void res.json(leaderView(leader))
     }
     throw noSuccessor(before, leader)
   }

@@ -2,6 +2,7 @@ import { listCurrentPauses, pauseSchedules, type PauseSubject, resumeSchedules }
 import type { RequestHandler } from 'express'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory } from './ask.ts'
+import { noteChange } from './audit.ts'
 import { callerOf } from './caller.ts'
 import { makeChange } from './change-schedules.ts'
 import { readExpected, tagSchedule } from './etag.ts'
@@ -47,12 +48,14 @@ export function addPausesRoutes(endpoints: Endpoints, deps: ApiDeps): void {
 
 function pauseOneHandler(deps: ApiDeps): RequestHandler {
   return async (req, res) => {
-    const { name } = await requireSchedule(deps, req.params['name'])
+    const { id, name } = await requireSchedule(deps, req.params['name'])
+    const before = await pausesOf(deps, [id])
     await pause(
       deps,
       { schedule: name, ...readExpected(req) },
       { author: callerOf(res).name, body: req.body },
     )
+    noteChange(res, { before, after: await pausesOf(deps, [id]) })
     await tagSchedule(deps, req, res)
     res.json(await viewSchedule(deps, await requireSchedule(deps, name)))
   }
@@ -61,11 +64,13 @@ function pauseOneHandler(deps: ApiDeps): RequestHandler {
 function resumeOneHandler(deps: ApiDeps): RequestHandler {
   return async (req, res) => {
     parseRequest(ResumeBody, req.body ?? {}, 'body')
-    const { name, spec } = await requireSchedule(deps, req.params['name'])
+    const { id, name, spec } = await requireSchedule(deps, req.params['name'])
+    const before = await pausesOf(deps, [id])
     const outcome = await makeChange(deps, () =>
       resumeSchedules(deps.db, { schedule: name, ...readExpected(req) }, callerOf(res).name),
     )
     if (outcome === 'not-found') throw noSchedule(name)
+    noteChange(res, { before, after: await pausesOf(deps, [id]) })
     // What its author wrote can't be undone here, and it must not look as if it were.
     if (spec['paused'] === true) throw pausedBySpec(name)
     await tagSchedule(deps, req, res)
@@ -75,16 +80,22 @@ function resumeOneHandler(deps: ApiDeps): RequestHandler {
 
 function pauseAllHandler(deps: ApiDeps): RequestHandler {
   return async (req, res) => {
+    const before = await pauseOfEverything(deps)
     await pause(deps, 'everything', { author: callerOf(res).name, body: req.body })
-    res.json(await pauseOfEverything(deps))
+    const after = await pauseOfEverything(deps)
+    noteChange(res, { before, after })
+    res.json(after)
   }
 }
 
 function resumeAllHandler(deps: ApiDeps): RequestHandler {
   return async (req, res) => {
     parseRequest(ResumeBody, req.body ?? {}, 'body')
+    const before = await pauseOfEverything(deps)
     await makeChange(deps, () => resumeSchedules(deps.db, 'everything', callerOf(res).name))
-    res.json(await pauseOfEverything(deps))
+    const after = await pauseOfEverything(deps)
+    noteChange(res, { before, after })
+    res.json(after)
   }
 }
 
@@ -106,6 +117,12 @@ async function pause(
 async function pauseOfEverything({ db }: ApiDeps): Promise<{ pause: PauseAnswer | null }> {
   const [current] = (await askHistory(() => listCurrentPauses(db, []))).slice(-1)
   return { pause: current ? pauseView(current) : null }
+}
+
+/** The pauses that are on of these schedules, and of everything. */
+async function pausesOf({ db }: ApiDeps, ids: readonly string[]): Promise<object> {
+  const pauses = await askHistory(() => listCurrentPauses(db, ids))
+  return { pauses: pauses.map(pauseView) }
 }
 
 function pausedBySpec(name: string): Problem {

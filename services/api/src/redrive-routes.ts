@@ -14,6 +14,7 @@ import type { RequestHandler } from 'express'
 import { z } from 'zod'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory, askHistoryIfThere } from './ask.ts'
+import { noteChange } from './audit.ts'
 import { callerOf } from './caller.ts'
 import { redriveLettersDoc } from './dead-letter-docs.ts'
 import { readRedriveRequest } from './dead-letter-request.ts'
@@ -57,7 +58,9 @@ function redriveHandler(deps: ApiDeps): RequestHandler {
   return async (req, res) => {
     const { which, rate, canary } = readRedriveRequest(req.body)
     if ('ids' in which && rate === undefined && !canary) {
-      res.json({ items: await redriveById(deps, which.ids, callerOf(res).name), nextCursor: null })
+      const items = await redriveById(deps, which.ids, callerOf(res).name)
+      noteChange(res, { after: { items } })
+      res.json({ items, nextCursor: null })
       return
     }
     const now = clock.now()
@@ -78,6 +81,7 @@ function redriveHandler(deps: ApiDeps): RequestHandler {
       }),
     )
     const letters = await countLetters(db, id, bounded)
+    noteChange(res, { subject: `redrives/${id}`, after: { id, letters } })
     res.status(202).location(`/api/v1/redrives/${id}`).json({ id, letters })
   }
 }
@@ -122,11 +126,12 @@ type Change = Pick<Parameters<typeof changeRedriveState>[2], 'from' | 'to'>
  */
 function changeHandler({ db, clock }: ApiDeps, change: Change): RequestHandler {
   return async (req, res) => {
-    const { redrive, isChanged } = await askHistory(async () => {
-      const { id } = await requireRedrive(db, req.params['id'])
+    const { before, redrive, isChanged } = await askHistory(async () => {
+      const { id, state } = await requireRedrive(db, req.params['id'])
       const changed = await changeRedriveState(db, id, { ...change, at: clock.now() })
-      return { redrive: await requireRedrive(db, id), isChanged: changed }
+      return { before: state, redrive: await requireRedrive(db, id), isChanged: changed }
     })
+    noteChange(res, { before: { state: before }, after: { state: redrive.state } })
     if (!isChanged && ![...change.from, change.to].includes(redrive.state))
       throw new Problem('redrive-ended', {
         detail: `This redrive is ${redrive.state}: only one that is ${change.from.join(' or ')} can become ${change.to}.`,

@@ -2,6 +2,7 @@ import { retryNow } from '@jadwal/queue'
 import type { RequestHandler } from 'express'
 import type { ApiDeps } from './api-deps.ts'
 import { askRedis } from './ask.ts'
+import { noteChange } from './audit.ts'
 import { callerOf } from './caller.ts'
 import type { Endpoints } from './endpoints.ts'
 import { Problem } from './problem.ts'
@@ -24,12 +25,14 @@ function retryHandler(deps: ApiDeps): RequestHandler {
       const [settling] = await redriveById(deps, [id], callerOf(res).name)
       const redrivenAs = newRun(settling)
       const answer = { id: redrivenAs, state: 'queued', redriveOf: id }
+      noteChange(res, { before: { state }, after: { redrivenAs } })
       res.status(202).location(`/api/v1/runs/${redrivenAs}`).json(answer)
       return
     }
     if (state !== 'retrying') throw notRetrying(`The run is ${state}`)
     const isDue = await askRedis(() => retryNow(redis, prefix, { queue, id }))
     if (!isDue) throw notRetrying('The run has just been taken up, or is parked')
+    noteChange(res, { before: { state }, after: { state, isDue: true } })
     res.status(202).location(`/api/v1/runs/${id}`).json({ id, state })
   }
 }

@@ -4,6 +4,7 @@ import { cancelRun } from '@jadwal/queue'
 import type { RequestHandler } from 'express'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory, askRedis } from './ask.ts'
+import { noteChange } from './audit.ts'
 import type { Endpoints } from './endpoints.ts'
 import { addEnqueueBatchRoute, enqueueHandlers } from './enqueue-routes.ts'
 import { Problem } from './problem.ts'
@@ -55,6 +56,7 @@ function cancelHandler(deps: ApiDeps): RequestHandler {
       cancelRun({ redis, prefix, nowIso }, { queue, id }, 'cancelled'),
     )
     if (cancelled === 'gone') throw ended('The run has just ended.')
+    noteChange(res, { before: { state }, after: { state: cancelled } })
     res.status(202).location(`/api/v1/runs/${id}`).json({ id, state: cancelled })
   }
 }

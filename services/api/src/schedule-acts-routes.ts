@@ -3,6 +3,7 @@ import { ScheduleId, ScheduleName, ScheduleSpec } from '@jadwal/domain'
 import type { RequestHandler } from 'express'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory } from './ask.ts'
+import { noteChange } from './audit.ts'
 import type { Endpoints } from './endpoints.ts'
 import { JobCheck } from './job-check.ts'
 import { bodyLimit, optionalJsonBody } from './json-body.ts'
@@ -41,6 +42,7 @@ function triggerHandler(deps: ApiDeps): RequestHandler {
       overlap: request.overlap ?? spec.overlap,
     })
     if (!result.triggered) throw unfinished(name, result.unfinished)
+    noteChange(res, { after: { run: result.id } })
     res.status(202).location(`/api/v1/runs/${result.id}`).json({ id: result.id, state: 'queued' })
   }
 }

@@ -2,6 +2,7 @@ import { planSchedules, type ScheduleChanges } from '@jadwal/db'
 import type { Request, RequestHandler, Response } from 'express'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory } from './ask.ts'
+import { noteChange } from './audit.ts'
 import { callerOf } from './caller.ts'
 import { changeSchedules } from './change-schedules.ts'
 import type { Endpoints } from './endpoints.ts'
@@ -38,7 +39,9 @@ function planHandler(deps: ApiDeps): RequestHandler {
 function applyHandler(deps: ApiDeps): RequestHandler {
   const read = changesReader(deps)
   return async (req, res) => {
-    res.json(await changeSchedules(deps, await read(req, res)))
+    const done = await changeSchedules(deps, await read(req, res))
+    noteChange(res, { after: done })
+    res.json(done)
   }
 }
 

@@ -3,6 +3,7 @@ import { readSchedule, ScheduleName, type ScheduleSpec } from '@jadwal/domain'
 import type { RequestHandler } from 'express'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory } from './ask.ts'
+import { noteChange } from './audit.ts'
 import { callerOf } from './caller.ts'
 import { changeSchedules, ofTheFile } from './change-schedules.ts'
 import { readExpected, tagSchedule } from './etag.ts'
@@ -80,11 +81,14 @@ function putHandler(deps: ApiDeps): RequestHandler {
       ...reason,
       precondition,
     }
+    const before = await askHistory(() => findSchedule(deps.db, name))
     const done = await changeSchedules(deps, change, `schedules.${name}`)
     if (done.foreign.length > 0) throw ofTheFile(`schedule "${name}"`)
     const status = done.added.length > 0 ? 201 : 200
+    const after = await requireSchedule(deps, name)
+    noteChange(res, { before: before?.spec ?? null, after: after.spec })
     await tagSchedule(deps, req, res)
-    res.status(status).json(await viewSchedule(deps, await requireSchedule(deps, name)))
+    res.status(status).json(await viewSchedule(deps, after))
   }
 }
 
@@ -101,7 +105,7 @@ function readBody(name: string, input: unknown): ScheduleSpec {
 function deleteHandler(deps: ApiDeps): RequestHandler {
   return async (req, res) => {
     const reason = readReason(req.query)
-    const { name } = await requireSchedule(deps, req.params['name'])
+    const { name, spec } = await requireSchedule(deps, req.params['name'])
     const done = await changeSchedules(deps, {
       schedules: [],
       remove: { schedules: [name] },
@@ -112,6 +116,7 @@ function deleteHandler(deps: ApiDeps): RequestHandler {
       precondition: { schedule: name, ...readExpected(req) },
     })
     if (done.foreign.length > 0) throw ofTheFile(`schedule "${name}"`)
+    noteChange(res, { before: spec, after: null })
     res.status(204).end()
   }
 }

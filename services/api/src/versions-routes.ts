@@ -3,6 +3,7 @@ import { readSchedule, ScheduleName } from '@jadwal/domain'
 import type { RequestHandler } from 'express'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory } from './ask.ts'
+import { noteChange } from './audit.ts'
 import { callerOf } from './caller.ts'
 import { makeChange, ofTheFile } from './change-schedules.ts'
 import { readExpected, tagSchedule } from './etag.ts'
@@ -67,7 +68,7 @@ function rollbackHandler(deps: ApiDeps): RequestHandler {
   const jobs = new ScheduleJobs(deps)
   return async (req, res) => {
     const { version, reason } = parseRequest(RollbackBody, req.body, 'body')
-    const { name, source } = await requireSchedule(deps, req.params['name'])
+    const { name, source, spec } = await requireSchedule(deps, req.params['name'])
     if (source === 'file') throw ofTheFile(`schedule "${name}"`)
     const found = await askHistory(() => findVersion(deps.db, name, version))
     if (!found) throw noVersion(name, version)
@@ -86,6 +87,7 @@ function rollbackHandler(deps: ApiDeps): RequestHandler {
     )
     if (!done) throw noVersion(name, version)
     if (done.foreign.length > 0) throw ofTheFile(`schedule "${name}"`)
+    noteChange(res, { before: spec, after: found.spec })
     await tagSchedule(deps, req, res)
     res.json(await viewSchedule(deps, await requireSchedule(deps, name)))
   }
