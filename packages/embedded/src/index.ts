@@ -12,3 +12,4 @@ export { findRedisBinary, type RedisBinary, type RedisSearch } from './redis-bin
 export { type EmbeddedRedis, type RedisServerOptions, startRedis } from './redis.ts'
 export { type ServerProcess } from './server-process.ts'
 export { isReachableByAll, unprivilegedUser } from './unprivileged-user.ts'
+export { startMailSink } from './mail-sink.ts'

@@ -1,11 +1,12 @@
 import type { SupervisorConfig } from './config.ts'
 import type { DataFolder } from './data-folder.ts'
+import { makeDemoChannel } from './demo-channel.ts'
 import { EmbeddedServers } from './embedded-servers.ts'
 import { freePort } from './free-port.ts'
 import { endLeftovers, findLeftovers, ProcessList } from './process-list.ts'
 import { runMigrations } from './run-migrations.ts'
 import { type GaveUp, type KeeperDeps, ServiceKeeper, type ServiceSpec } from './service-keeper.ts'
-import { serviceSpecs } from './service-specs.ts'
+import { serviceSpecs, urlHost } from './service-specs.ts'
 import type { Terminal } from './terminal.ts'
 
 const LEFTOVER_DRAIN_MS = 15_000
@@ -66,6 +67,15 @@ export class Supervisor {
     for (const kind of kinds) this.#startKind(kind, { terminal, processes, onGaveUp })
     terminal.say(`${this.services.length} services are starting`)
     await unlessAborted(stop, Promise.all(this.services.map(({ ready }) => ready)))
+    if (!this.#config.smtpUrl) await unlessAborted(stop, this.#tellByMail())
+  }
+
+  /** Alerts arrive in the mail sink. Whatever keeps them from it is no reason not to start. */
+  async #tellByMail(): Promise<void> {
+    const { data, terminal } = this.#deps
+    const api = `http://${urlHost(this.#config.host)}:${this.apiPort}`
+    const made = await makeDemoChannel(api, this.adminToken).catch(() => false)
+    if (made) terminal.say(`alerts are mailed into ${data.mail}`)
   }
 
   /**

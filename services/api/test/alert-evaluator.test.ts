@@ -17,9 +17,9 @@ test('dead letters of one cause are one message with their count, those of anoth
   await t.record(died())
   await t.after(10)
   const sent = await t.sent()
-  expect(sent.map(({ title, count }) => [title, count]).toSorted()).toEqual([
-    ['1 run of other died: Error: no answer', 1],
-    ['51 runs of email.send died: Error: no answer', 51],
+  expect(sent.map(({ title, count }) => `${count}: ${title}`).toSorted()).toEqual([
+    '1: 1 run of other died: Error: no answer',
+    '51: 51 runs of email.send died: Error: no answer',
   ])
 })
 

@@ -19,7 +19,7 @@ export interface SentMessage {
 }
 
 /** An evaluator whose time is moved by hand, with one rule `r` and one channel `ops`, on a real Redis and Postgres. */
-export async function setupAlerts(rule: object, channel: object = {}) {
+export async function setupAlerts(rule: object, ofChannel: object = {}) {
   const database = await createTestDatabase(inject('postgresUrl'))
   const { db } = database
   const prefix = `alerts-${randomBytes(4).toString('hex')}`
@@ -35,7 +35,7 @@ export async function setupAlerts(rule: object, channel: object = {}) {
     put('alert_channels', name, AlertChannelSpec.parse(spec))
   await db.deleteFrom('alert_rules').execute()
   await setRule(rule)
-  await setChannel({ kind: 'slack', url: 'http://127.0.0.1:9/', default: true, ...channel })
+  await setChannel({ kind: 'slack', url: 'http://127.0.0.1:9/', default: true, ...ofChannel })
   const evaluator = (more: Partial<AlertEvaluatorDeps> = {}) =>
     new AlertEvaluator({
       redis,

@@ -11,14 +11,10 @@ import {
 } from '@jadwal/db'
 import {
   alertKey,
-  type AlertRule,
   type AlertState,
   type Clock,
-  dueMessage,
   HOUR,
   isOver,
-  isSilenced,
-  messageSent,
   MINUTE,
   newRunId,
   SECOND,
@@ -29,12 +25,11 @@ import { type Logger, rateLimitedErrors } from '@jadwal/runtime'
 import type { Redis } from 'ioredis'
 import { isPostgresTrouble } from '../postgres-trouble.ts'
 import { alertChanges, tellChanges } from './alert-changes.ts'
-import { alertTargets, type AlertTarget } from './alert-targets.ts'
-import { composeMessage } from './compose-message.ts'
+import { ended, silentEnd } from './alert-end.ts'
+import { AlertOutlet } from './alert-outlet.ts'
 import { limitGroups } from './limit-groups.ts'
 import { lookBackTo, seenUntilMs } from './look-back.ts'
 import { type Observation, observeRule } from './observe-rule.ts'
-import { sendAlert } from './send-alerts.ts'
 
 const LEASE_MS = 12 * SECOND
 const LOOK_EACH_MS = SECOND
@@ -73,6 +68,7 @@ export interface AlertEvaluatorDeps {
 export class AlertEvaluator {
   readonly #deps: AlertEvaluatorDeps
   readonly #store: AlertStore
+  readonly #outlet: AlertOutlet
   readonly #gatherMs: number
   readonly #logTrouble: (error: unknown) => void
   #config: AlertConfig | undefined
@@ -80,6 +76,7 @@ export class AlertEvaluator {
   #states: Map<string, AlertState> | undefined
   /** Alerts as they are to be in Postgres, by id. */
   readonly #unrecorded = new Map<string, AlertState>()
+  #isPostgresAway = false
   #lastEvent = ''
   #nextRoundMs = -Infinity
   #lastRoundMs = -Infinity
@@ -89,8 +86,17 @@ export class AlertEvaluator {
     const { redis, prefix, leaseMs = LEASE_MS, gatherMs = GATHER_MS, log } = deps
     this.#deps = deps
     this.#gatherMs = gatherMs
-    this.#store = new AlertStore({ redis, prefix, leaseMs })
     this.#logTrouble = rateLimitedErrors(log, 'alert rules can not be evaluated as they should')
+    this.#store = new AlertStore({ redis, prefix, leaseMs })
+    this.#outlet = new AlertOutlet({
+      ...deps,
+      gatherMs,
+      addressesOf: async (schedules) => {
+        const named = await this.#askPostgres(() => listAlertAddresses(deps.db, schedules))
+        return [...(named?.values() ?? [])]
+      },
+      onTrouble: this.#logTrouble,
+    })
   }
 
   /** Looks whether a round is due and this api is to make it. Returns ms until the next look. */
@@ -127,10 +133,10 @@ export class AlertEvaluator {
     this.#states ??= await this.#takeOver(nowMs)
     const before = this.#states
     const after = await this.#step(config, { before, snapshot })
-    await this.#decideMessages(config, { states: after, nowMs })
+    await this.#outlet.decide(config, after, nowMs)
     if (!(await this.#write(before, after))) return 0
     await tellChanges(this.#deps, alertChanges(before, after))
-    await this.#send(config, after, nowMs)
+    await this.#send(config, after)
     await this.#record(nowMs)
     return this.#nextDueMs(nowMs)
   }
@@ -145,18 +151,21 @@ export class AlertEvaluator {
   }
 
   async #refreshConfig(nowMs: number): Promise<void> {
+    this.#isPostgresAway = false
     const config = await this.#askPostgres(() => loadAlertConfig(this.#deps.db, new Date(nowMs)))
     this.#config = config ?? this.#config
   }
 
-  /** Undefined when Postgres is away. */
+  /** Undefined when Postgres is away, which is found out once a round: the lease does not wait for more. */
   async #askPostgres<T>(work: () => Promise<T>): Promise<T | undefined> {
+    if (this.#isPostgresAway) return undefined
     try {
       return await work()
     } catch (error) {
       this.#logTrouble(error)
-      if (isPostgresTrouble(error)) return undefined
-      throw error
+      if (!isPostgresTrouble(error)) throw error
+      this.#isPostgresAway = true
+      return undefined
     }
   }
 
@@ -239,36 +248,6 @@ export class AlertEvaluator {
       if (!known.has(state.rule)) this.#unrecorded.set(state.id, ended(state, nowMs))
   }
 
-  /** Notes of each alert the message that is due, where somebody is to get it and nothing silences it. */
-  async #decideMessages(
-    config: AlertConfig,
-    { states, nowMs }: { states: Map<string, AlertState>; nowMs: number },
-  ): Promise<void> {
-    for (const [key, state] of states) {
-      const rule = config.rules.find(({ name }) => name === state.rule)
-      if (!rule || state.outstanding) continue
-      const kind = dueMessage(state, { nowMs, rule, gatherMs: this.#gatherMs })
-      if (kind === undefined) continue
-      const about = { rule: rule.name, subject: state.group.subject }
-      if (config.silences.some(({ spec }) => isSilenced(spec, about, nowMs))) continue
-      const hasTargets = (await this.#targets(config, rule, state)).length > 0
-      if (hasTargets)
-        states.set(key, { ...state, outstanding: { kind, atMs: nowMs }, changedMs: nowMs })
-      else if (kind === 'resolved') states.set(key, { ...state, endTold: true, changedMs: nowMs })
-    }
-  }
-
-  async #targets(
-    { channels }: AlertConfig,
-    rule: AlertRule,
-    { group }: AlertState,
-  ): Promise<AlertTarget[]> {
-    const { schedule } = group.subject
-    const about = [...(schedule === undefined ? [] : [schedule]), ...(group.schedules ?? [])]
-    const named = await this.#askPostgres(() => listAlertAddresses(this.#deps.db, about))
-    return alertTargets(channels, rule, named?.values() ?? [])
-  }
-
   /** Writes what has changed to Redis. False when another evaluates by now. */
   async #write(
     before: ReadonlyMap<string, AlertState>,
@@ -282,23 +261,9 @@ export class AlertEvaluator {
     return isHeld
   }
 
-  async #send(config: AlertConfig, states: Map<string, AlertState>, nowMs: number): Promise<void> {
-    const { producer, publicUrl, log } = this.#deps
+  async #send(config: AlertConfig, states: Map<string, AlertState>): Promise<void> {
     const before = new Map(states)
-    for (const [key, state] of before) {
-      const rule = config.rules.find(({ name }) => name === state.rule)
-      if (!rule || !state.outstanding) continue
-      const { kind: event, atMs } = state.outstanding
-      try {
-        const targets = await this.#targets(config, rule, state)
-        await sendAlert(producer, composeMessage(state, { event, atMs, publicUrl }), targets)
-        states.set(key, { ...messageSent(state), changedMs: Math.max(nowMs, state.changedMs) })
-        log.info({ rule: rule.name, alertId: state.id, event }, 'message of an alert enqueued')
-      } catch (error) {
-        // It stays outstanding: the next round sends it.
-        this.#logTrouble(error)
-      }
-    }
+    await this.#outlet.send(config, states)
     await this.#write(before, states)
   }
 
@@ -315,10 +280,8 @@ export class AlertEvaluator {
     if (nowMs >= this.#nextTidyMs) this.#nextTidyMs = nowMs + TIDY_EACH_MS
     for (const state of states)
       if (this.#unrecorded.get(state.id) === state) this.#unrecorded.delete(state.id)
-    const known = this.#states
-    if (!known) return
-    const over = [...known].flatMap(([key, state]) => (isOver(state) ? [key] : []))
-    if (await this.#store.save([], over)) for (const key of over) known.delete(key)
+    const over = [...(this.#states ?? [])].flatMap(([key, state]) => (isOver(state) ? [key] : []))
+    if (await this.#store.save([], over)) for (const key of over) this.#states?.delete(key)
     else this.#states = undefined
   }
 
@@ -329,13 +292,4 @@ export class AlertEvaluator {
     const inMs = gathering.map(({ openedMs = nowMs }) => openedMs + this.#gatherMs - nowMs)
     return Math.min(Infinity, ...inMs.filter((ms) => ms > 0))
   }
-}
-
-/** Over, with nothing to be told of it: its rule is gone or was switched off. */
-function ended(state: AlertState, nowMs: number): AlertState {
-  return { ...state, phase: 'closed', closedMs: state.closedMs ?? nowMs, endTold: true }
-}
-
-function silentEnd(state: AlertState, nowMs: number): AlertState {
-  return isOver(state) ? state : { ...ended(state, nowMs), changedMs: nowMs }
 }

@@ -62,10 +62,13 @@ function listHandler(deps: ApiDeps): RequestHandler {
       items: items.map((alert) => alertView(alert, silences, nowMs)),
       nextCursor,
       channels: kept
-        ? [...kept.reports].map(([name, { at, ...report }]) => ({
+        ? [...kept.reports].map(([name, { runId, state: runState, attempt, at, error }]) => ({
             name,
-            ...report,
+            runId,
+            state: runState,
+            attempt,
             at: at.toISOString(),
+            error,
           }))
         : null,
       warnings: [

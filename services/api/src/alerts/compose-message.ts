@@ -1,4 +1,10 @@
-import type { AlertMessage, AlertMessageKind, AlertRuleKind, AlertState } from '@jadwal/domain'
+import type {
+  AlertExample,
+  AlertMessage,
+  AlertMessageKind,
+  AlertRuleKind,
+  AlertState,
+} from '@jadwal/domain'
 
 /** What can be done, by what happened. */
 const ADVICE: Record<AlertRuleKind, string> = {
@@ -50,16 +56,20 @@ export function composeMessage(
     ...(event === 'resolved' && closedMs !== undefined ? { endedAt: iso(closedMs) } : {}),
     count,
     ...(isAtLeast === true ? { isAtLeast } : {}),
-    examples: examples.map(({ text, runId, at }) => ({
-      text,
-      ...(at === undefined ? {} : { at }),
-      ...(runId === undefined ? {} : { runId }),
-      ...(base === undefined || runId === undefined
-        ? {}
-        : { link: `${base}/api/v1/runs/${runId}` }),
-    })),
+    examples: examples.map((example) => linked(example, base)),
     ...(base === undefined ? {} : { link: base + pathOf(state) }),
     advice: ADVICE[kind as AlertRuleKind] ?? '',
+  }
+}
+
+function linked({ text, runId, at }: AlertExample, base: string | undefined) {
+  const link =
+    base === undefined || runId === undefined ? {} : { link: `${base}/api/v1/runs/${runId}` }
+  return {
+    text,
+    ...(at === undefined ? {} : { at }),
+    ...(runId === undefined ? {} : { runId }),
+    ...link,
   }
 }
 

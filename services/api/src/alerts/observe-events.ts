@@ -24,7 +24,7 @@ export async function observeEvents(db: Db, spec: EventSpec, fromMs: number): Pr
   return {
     groups: groups
       .filter(({ count }) => count >= threshold)
-      .map((group) => ({ ...groupOf(spec, group), ...(isCut ? { isAtLeast: true } : {}) })),
+      .map((group) => groupOf(spec, group, isCut)),
     isComplete: !isCut,
   }
 }
@@ -41,13 +41,14 @@ async function find(db: Db, spec: EventSpec, fromMs: number): Promise<EventGroup
   }
 }
 
-function groupOf(spec: EventSpec, found: EventGroup): AlertGroup {
+function groupOf(spec: EventSpec, found: EventGroup, isAtLeast: boolean): AlertGroup {
   const { key, count, schedules, examples, first_at: firstAt, last_at: lastAt } = found
   return {
     key,
     subject: subjectOf(spec, found),
     summary: summaryOf(spec, found),
     count,
+    ...(isAtLeast ? { isAtLeast } : {}),
     examples: examples.map((example) => exampleOf(spec, example)),
     firstMs: firstAt.getTime(),
     lastMs: lastAt.getTime(),
