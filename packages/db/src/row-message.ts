@@ -1,9 +1,10 @@
-import type { RunMessage } from '@jadwal/domain'
+import { isEnvelope, type RunMessage } from '@jadwal/domain'
 import type { RunRow } from './database.ts'
 
 type Told = Pick<
   RunRow,
   | 'payload'
+  | 'search'
   | 'labels'
   | 'schedule_id'
   | 'schedule'
@@ -21,6 +22,7 @@ export function rowMessage(row: Told): RunMessage {
   return {
     v: 1,
     payload: row.payload,
+    ...(row.search !== null && isEnvelope(row.payload) ? { search: row.search } : {}),
     ...(schedule_id === null || schedule === null
       ? {}
       : {

@@ -60,7 +60,13 @@ const view = async (id: string) => {
 
 test('what was decided about a dead letter is recorded once, before or after its run, and the first decision holds', async () => {
   const run = dead(1)
-  expect(await record(redriven(run.id))).toEqual({ runs: 0, attempts: 0, terms: 0, letters: 1, audits: 0 })
+  expect(await record(redriven(run.id))).toEqual({
+    runs: 0,
+    attempts: 0,
+    terms: 0,
+    letters: 1,
+    audits: 0,
+  })
   expect(await record(run)).toMatchObject({ runs: 1, letters: 0 })
   const late = letter(run.id, { at: after(90), reason: 'too late' })
   expect(await record(redriven(run.id), late)).toMatchObject({ letters: 0 })
@@ -158,6 +164,7 @@ test('the message of a row is the one that its run had', () => {
   const schedule = { id: randomUUID(), name: 'hourly', tickAt: after(0), term: 3 }
   const row = {
     payload: { a: 1 },
+    search: null,
     labels: { team: 'x' },
     schedule_id: schedule.id,
     schedule: 'hourly',

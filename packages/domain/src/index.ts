@@ -47,12 +47,13 @@ export {
   TermEnd,
   TermFact,
 } from './fact.ts'
+export { ENCRYPTED, Envelope, envelopeKeyId, isEnvelope } from './envelope.ts'
 export { fingerprint } from './fingerprint.ts'
 export { DEFAULT_FUSE, Fuse, fuseSign, fuseSteps, type FuseStep, openTimesMs } from './fuse.ts'
 export { type BackfillRange, type BackfillStretch, backfillTicks } from './backfill.ts'
 export {
-  backfillRunId,
   alertRunId,
+  backfillRunId,
   firstUuidAt,
   newOrderedId,
   newRunId,
@@ -99,6 +100,16 @@ export { ownReason } from './own-reason.ts'
 export { isPausedAt, type Pause } from './pause.ts'
 export { type PlainCron, plainCron } from './plain-cron.ts'
 export { PayloadPath, REDACTED, redactPayload, valuesAt } from './payload-path.ts'
+export {
+  isPlain,
+  isRedacted,
+  type KeptPayload,
+  keptPayload,
+  mergedRules,
+  type PayloadRules,
+  redactedTexts,
+  searchText,
+} from './payload-rules.ts'
 export { Retention } from './retention.ts'
 export {
   Backoff,

@@ -27,5 +27,7 @@ export const RunMessage = z.object({
   /** The run whose handler enqueued it. */
   parentId: z.uuid().optional(),
   idempotencyKey: z.string().optional(),
+  /** Of an encrypted payload, what its job lets the history be searched for. */
+  search: z.string().optional(),
 })
 export type RunMessage = z.infer<typeof RunMessage>

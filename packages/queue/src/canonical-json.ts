@@ -7,7 +7,7 @@ export function payloadHash(job: string, payload: unknown): string {
 }
 
 /** What JSON.stringify writes, with the keys of each object in one order. */
-function canonicalJson(value: unknown): string {
+export function canonicalJson(value: unknown): string {
   return payloadJson(value, {
     replacer: (_key, each) =>
       each !== null && typeof each === 'object' && !Array.isArray(each)

@@ -1,6 +1,7 @@
 import type { Clock } from '@jadwal/domain'
 import type { Redis } from 'ioredis'
 import { createMemoryGauge, PRODUCERS_STOP_AT } from './memory-watch.ts'
+import type { PayloadCipher } from './payload-cipher.ts'
 import { type DiscardResult, discardLetters } from './discard-letters.ts'
 import { QueueOpener } from './open-queue.ts'
 import { Patience } from './patience.ts'
@@ -36,9 +37,17 @@ export interface DeadLettersDeps {
   prefix: string
   clock: Pick<Clock, 'now' | 'monotonicMs'>
   onError: (error: Error) => void
+  /** Opens encrypted payloads, and encrypts them anew; without it such letters are refused. */
+  cipher?: PayloadCipher | undefined
 }
 
-export function createDeadLetters({ redis, prefix, clock, onError }: DeadLettersDeps): DeadLetters {
+export function createDeadLetters({
+  redis,
+  prefix,
+  clock,
+  onError,
+  cipher,
+}: DeadLettersDeps): DeadLetters {
   const memoryUse = createMemoryGauge(redis, clock)
   const opener = new QueueOpener(redis, onError)
   const patience = new Patience(redis)
@@ -49,7 +58,7 @@ export function createDeadLetters({ redis, prefix, clock, onError }: DeadLetters
         await patience.ready()
         if ((await patience.for(Promise.resolve(memoryUse()))) >= PRODUCERS_STOP_AT)
           throw tryLater()
-        const deps = { redis, prefix, opener, patience }
+        const deps = { redis, prefix, opener, patience, cipher }
         return await redriveLetters(deps, letters, { ...request, nowMs: nowMs() })
       })
     },

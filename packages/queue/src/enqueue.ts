@@ -8,7 +8,9 @@ import { bullPrefix } from './keys.ts'
 import { createMemoryGauge, PRODUCERS_STOP_AT } from './memory-watch.ts'
 import { QueueOpener } from './open-queue.ts'
 import { Patience } from './patience.ts'
+import type { PayloadCipher } from './payload-cipher.ts'
 import { MAX_PAYLOAD_BYTES } from './payload-limit.ts'
+import { PublishedRules } from './published-rules.ts'
 import { answering, tryLater } from './redis-trouble.ts'
 import { registerQueues } from './registry.ts'
 import { draftRun, type EnqueueOptions, type RunDraft, type RunRequest } from './run-draft.ts'
@@ -58,19 +60,24 @@ export interface ProducerDeps {
   prefix: string
   onError: (error: Error) => void
   clock?: Clock
-  /** The largest payload, in bytes as JSON; 512 KiB when left out. */
-  maxPayloadBytes?: number | undefined
   /** Its runs are messages of alerts, whose queue is closed to all others. */
   isForAlerts?: boolean
+  /** The largest payload, in bytes as JSON; 512 KiB when left out. */
+  maxPayloadBytes?: number | undefined
+  /** Encrypts the payloads of jobs that ask for it; without it they are refused. */
+  cipher?: PayloadCipher | undefined
+  /** Jobs are sent as their definitions say, and as workers have published them since. */
+  followsCatalogue?: boolean
 }
 
 /**
  * Opens what an app needs to enqueue runs: one connection, made at once, that fails when Redis says
  * nothing for about a second (see `Patience`). Errors: `RedisUnavailableError`, `TryLaterError` (Redis is
- * 70 % full), `PayloadTooLargeError`, `IdempotencyConflictError`, `InvalidRunError` (no JSON, or no queue for runs).
+ * 70 % full), `PayloadTooLargeError`, `IdempotencyConflictError`, `InvalidRunError` (no JSON, or no queue for runs),
+ * `MissingKeyError`.
  */
 export function createProducer(deps: ProducerDeps): Producer {
-  const { prefix, clock = systemClock, maxPayloadBytes = MAX_PAYLOAD_BYTES } = deps
+  const { prefix, clock = systemClock, maxPayloadBytes = MAX_PAYLOAD_BYTES, cipher } = deps
   // The patience has its own eye on the time, one for all commands.
   const { commandTimeout: _, ...connection } = producerConnection(deps.url)
   const redis = openCorkedRedis(connection, deps.onError)
@@ -79,6 +86,7 @@ export function createProducer(deps: ProducerDeps): Producer {
   const patience = new Patience(redis)
   const memoryUse = createMemoryGauge(redis, clock)
   const opener = new QueueOpener(redis, deps.onError)
+  const published = deps.followsCatalogue ? new PublishedRules(redis, prefix, clock) : undefined
   const registered = new Set<string>()
   const queues = new Map<string, Queue>()
 
@@ -131,9 +139,25 @@ export function createProducer(deps: ProducerDeps): Producer {
     })
   }
 
+  /** `at`: the place of the run, when there are several. What is wrong is found before anything is asked. */
+  async function drafted(
+    requests: readonly RunRequest[],
+    at: (position: number) => number | undefined,
+  ): Promise<RunDraft[]> {
+    const rules = { nowMs: clock.now().getTime(), maxPayloadBytes, cipher }
+    const draft = (request: RunRequest, position: number): RunDraft =>
+      draftRun(published?.applied(request) ?? request, rules, at(position))
+    const drafts = requests.map(draft)
+    if (!published?.isNew(requests)) return drafts
+    await answering(async () => {
+      await admitted()
+      await patience.for(published.learn(requests))
+    })
+    return requests.map(draft)
+  }
+
   async function send(requests: readonly RunRequest[]): Promise<Enqueued[]> {
-    const rules = { nowMs: clock.now().getTime(), maxPayloadBytes }
-    const drafts = requests.map((request, at) => draftRun(request, rules, at))
+    const drafts = await drafted(requests, (position) => position)
     const existing = await deliver(drafts)
     return drafts.map((draft) => {
       const first = existing.get(draft)
@@ -142,7 +166,8 @@ export function createProducer(deps: ProducerDeps): Producer {
   }
 
   async function sendOne(request: RunRequest): Promise<Enqueued> {
-    const draft = draftRun(request, { nowMs: clock.now().getTime(), maxPayloadBytes })
+    const [draft] = await drafted([request], () => undefined)
+    if (!draft) throw new Error('one run in, none out')
     if (isClaimed(draft)) {
       const existing = await deliver([draft]).catch((error: unknown) => {
         throw error instanceof IdempotencyConflictError ? error.ofOne() : error

@@ -37,6 +37,40 @@ export class PayloadTooLargeError extends Error {
   }
 }
 
+/** The job wants its payloads encrypted, and there is no key here to do so. Nothing was sent. */
+export class MissingKeyError extends Error {
+  override name = 'MissingKeyError'
+  readonly code = 'MISSING_KEY'
+  readonly job: string
+  constructor(job: string) {
+    super(
+      `payloads of ${job} are encrypted, and no key is given here: set JADWAL_ENCRYPTION_KEYS (encryptionKeys of createClient)`,
+    )
+    this.job = job
+  }
+}
+
+/** An envelope can't be opened. The message has the id of its key, and nothing that is in it. */
+export class UnreadableEnvelopeError extends Error {
+  override name = 'UnreadableEnvelopeError'
+  readonly code = 'UNREADABLE_ENVELOPE'
+  readonly keyId: string
+  readonly reason: 'no-key' | 'not-authentic'
+  constructor(
+    { what, keyId, reason }: { what: string; keyId: string; reason: 'no-key' | 'not-authentic' },
+    options?: ErrorOptions,
+  ) {
+    super(
+      reason === 'no-key'
+        ? `the ${what} is encrypted with the key ${keyId}, which is not among JADWAL_ENCRYPTION_KEYS here`
+        : `the ${what} is encrypted with the key ${keyId}, but was changed, belongs to another run, or that key is another one here`,
+      options,
+    )
+    this.keyId = keyId
+    this.reason = reason
+  }
+}
+
 /** Where an idempotency key or an id met an earlier run. */
 export interface Conflict {
   field: 'id' | 'idempotencyKey'

@@ -1,9 +1,9 @@
 import { fingerprint, type RunFact, type RunMessage, revision, type RunState } from '@jadwal/domain'
 import type { Redis } from 'ioredis'
 import { DeadLetter } from './dead-letter.ts'
+import { keptMessage } from './kept-message.ts'
 import { bullKey, deadKey } from './keys.ts'
 import { endsRun, OUTCOME_FIELD, readStoredOutcome } from './outcome-record.ts'
-import { readableMessage } from './readable-message.ts'
 import { scheduleFacts } from './run-fact.ts'
 import { searchOutboxes } from './search-outboxes.ts'
 import { isHeldScore } from './unfinished-lua.ts'
@@ -64,7 +64,7 @@ async function queueOfMessage(
   return { ...(live === undefined ? {} : { live }), ...(dead === undefined ? {} : { dead }) }
 }
 
-/** A message that has not ended. Its hash and its place are read at one instant. */
+/** A message that has not ended, as it may be shown. Its hash and its place are read at one instant. */
 export async function readMessage(
   redis: Redis,
   prefix: string,
@@ -95,7 +95,9 @@ export async function readMessage(
   // BullMQ's score of a delayed message: ms * 4096 and a sequence number.
   const isDue = delayed === null || isHeldScore(delayed)
   const runAtMs = isDue ? undefined : Math.floor(Number(delayed) / 4_096)
-  const told = fact(hash, readableMessage(parseJson(hash['data'])), {
+  const data = parseJson(hash['data'])
+  const message = await keptMessage(redis, prefix, { job: hash['name'], data })
+  const told = fact(hash, message, {
     id,
     queue,
     state,
@@ -117,10 +119,12 @@ async function readDeadLetter(
   { queue, id }: { queue: string; id: string },
 ): Promise<RunFact | undefined> {
   const hash = await redis.hgetall(deadKey(prefix, queue, id))
-  const letter = DeadLetter.safeParse(parseJson(hash['data']))
+  const data = parseJson(hash['data'])
+  const letter = DeadLetter.safeParse(data)
   if (!letter.success) return undefined
+  const message = await keptMessage(redis, prefix, { job: hash['name'] ?? '', data })
   const { reason, error, attempt, at } = letter.data.death
-  return fact(hash, letter.data, {
+  return fact(hash, message, {
     id,
     queue,
     state: 'dead',
@@ -140,6 +144,7 @@ function fact(hash: Record<string, string>, message: RunMessage, told: Told): Ru
     kind: 'run',
     job: hash['name'] ?? '',
     payload: message.payload,
+    search: message.search ?? null,
     result: null,
     priority: Number(hash['priority'] ?? 0),
     enqueued_at: instant(Number(hash['timestamp'] ?? 0)),

@@ -22,10 +22,17 @@ export {
   IdempotencyConflictError,
   LeaseLostError,
   InvalidRunError,
+  MissingKeyError,
   PayloadTooLargeError,
   RedisUnavailableError,
   TryLaterError,
+  UnreadableEnvelopeError,
 } from './errors.ts'
+export type { EncryptionKey } from './encryption-key.ts'
+export { cipherOf, encryptionKeysEnv, readEncryptionKeys } from './encryption-keys.ts'
+export { PayloadCipher, type Sealed } from './payload-cipher.ts'
+export { openedValue } from './opened-value.ts'
+export { openPayload, sentPayload } from './sent-payload.ts'
 export * as keys from './keys.ts'
 export { memoryUse, outboxShare, WORKERS_STOP_AT } from './memory-watch.ts'
 export { isRedisError } from './redis-errors.ts'
@@ -140,7 +147,7 @@ export type {
   RedriveResult,
 } from './redrive-letters.ts'
 export { type Decision, findDecision, locateLetters } from './read-letters.ts'
-export type { DeadRunCopy } from './redriven-run.ts'
+export type { DeadRunCopy, RedrivenJob } from './redriven-run.ts'
 export { type Lot, type Position, readWaitingRun, type WaitingRun } from './waiting-run.ts'
 export { promoteRun, type Promotion } from './promote-run.ts'
 export {

@@ -1,4 +1,4 @@
-import { redriveRunId, type RunId } from '@jadwal/domain'
+import { isRedacted, redriveRunId, type RunId } from '@jadwal/domain'
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import { DeadLetter } from './dead-letter.ts'
@@ -71,8 +71,10 @@ export async function readLetters(
     const [name, data, priority] = reply as (string | null)[]
     const letter = DeadLetter.safeParse(parseJson(data))
     if (name == null || !letter.success) return undefined
-    const { death: _, ...message } = letter.data
-    return { job: name, message, priority: Number(priority ?? 0) }
+    const { death, ...message } = letter.data
+    // The letter of a run that Redis had lost was made of its row.
+    const lacksValues = death.reason === 'lost' && isRedacted(message.payload)
+    return { job: name, message, priority: Number(priority ?? 0), lacksValues }
   })
 }
 

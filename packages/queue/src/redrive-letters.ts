@@ -1,14 +1,17 @@
-import { redriveRunId, type RunId } from '@jadwal/domain'
+import { isRedacted, redriveRunId, type RunId } from '@jadwal/domain'
 import type { Redis } from 'ioredis'
 import { bullPrefix, outboxKey, settledKey } from './keys.ts'
+import { MissingKeyError, UnreadableEnvelopeError } from './errors.ts'
 import type { QueueOpener } from './open-queue.ts'
 import type { Patience } from './patience.ts'
+import type { PayloadCipher } from './payload-cipher.ts'
 import { lettersAtOnce } from './letters-at-once.ts'
 import { type Decision, readDecision, readLetters } from './read-letters.ts'
 import {
   type DeadRunCopy,
   type Decider,
   letterFact,
+  type RedrivenJob,
   redrivenRun,
   type RedrivenRun,
 } from './redriven-run.ts'
@@ -30,23 +33,39 @@ export interface LetterToRedrive {
 }
 
 export interface RedriveRequest extends Decider {
-  /** The queue that a job is served from; undefined when nobody serves it. */
-  queueOf: (job: string) => string | undefined
+  /** A job as it is served by now; undefined when nobody serves it. */
+  jobOf: (job: string) => RedrivenJob | undefined
 }
 
 export type RedriveResult =
   /** `isNew`: by this call, as far as known; else it had been before. */
-  | { id: string; redrivenAs: RunId; isNew: boolean }
-  | { id: string; refused: RedriveRefusal; job?: string }
+  { id: string; redrivenAs: RunId; isNew: boolean } | Refused
 
-/** Redis has no such letter (any more); nobody serves its job; somebody discarded it. */
-export type RedriveRefusal = 'no-letter' | 'unknown-job' | 'discarded'
+interface Refused {
+  id: string
+  refused: RedriveRefusal
+  job?: string
+  /** What is the matter, in words. */
+  detail?: string
+}
+
+/**
+ * Redis has no such letter (any more); nobody serves its job; somebody discarded it; only its row is left,
+ * which lacks what its job redacts; its payload can't be decrypted, or not be encrypted anew.
+ */
+export type RedriveRefusal =
+  | 'no-letter'
+  | 'unknown-job'
+  | 'discarded'
+  | 'redacted'
+  | 'not-decryptable'
 
 interface Deps {
   redis: Redis
   prefix: string
   opener: QueueOpener
   patience: Patience
+  cipher: PayloadCipher | undefined
 }
 
 /** One letter on its way. */
@@ -71,13 +90,12 @@ export async function redriveLetters(
   const found = await patience.for(readLetters(redis, prefix, letters))
   const groups = new Map<string, Redriving[]>()
   for (const [at, letter] of letters.entries()) {
-    const copy = found[at] ?? letter.copy
-    const target = copy && request.queueOf(copy.job)
-    if (!copy || target === undefined) {
-      results.set(letter.id, await decidedBefore(deps, { ...letter, copy }, request))
+    const copy = found[at] ?? rowCopy(letter)
+    const one = redriving(letter, copy, { ...request, cipher: deps.cipher })
+    if ('refused' in one) {
+      results.set(letter.id, (await decidedBefore(deps, letter, request)) ?? one)
       continue
     }
-    const one = redriving(letter, copy, { target, nowMs: request.nowMs })
     const key = JSON.stringify([one.from, one.target])
     groups.set(key, [...(groups.get(key) ?? []), one])
   }
@@ -92,17 +110,15 @@ export async function redriveLetters(
 /** A letter that can't be redriven may have been before; then that is told once more, as the script does. */
 async function decidedBefore(
   { redis, prefix, patience }: Deps,
-  { id, queue, copy }: { id: string; queue: string; copy: DeadRunCopy | undefined },
+  { id, queue }: LetterToRedrive,
   request: Decider,
-): Promise<RedriveResult> {
+): Promise<RedriveResult | undefined> {
   const kept = await patience.for(redis.get(settledKey(prefix, queue, id)))
   const decision = readDecision(id, kept)
-  if (decision) {
-    const fact = decisionFact(id, decision, request)
-    await patience.for(redis.xadd(outboxKey(prefix, queue), '*', 'facts', fact))
-    return toResult(id, decision)
-  }
-  return copy ? { id, refused: 'unknown-job', job: copy.job } : { id, refused: 'no-letter' }
+  if (!decision) return undefined
+  const fact = decisionFact(id, decision, request)
+  await patience.for(redis.xadd(outboxKey(prefix, queue), '*', 'facts', fact))
+  return toResult(id, decision)
 }
 
 function decisionFact(id: string, decision: Decision, request: Decider): string {
@@ -112,14 +128,33 @@ function decisionFact(id: string, decision: Decision, request: Decider): string 
   return letterFact(id, { by, nowMs: Date.parse(at) }, { reason })
 }
 
+/** What the history has of a dead run. */
+function rowCopy({ copy }: LetterToRedrive): DeadRunCopy | undefined {
+  return copy && { ...copy, lacksValues: isRedacted(copy.message.payload) }
+}
+
+/** The new run of a letter, or why there can be none. */
 function redriving(
   { id, queue: from, hasEnded = false }: LetterToRedrive,
-  copy: DeadRunCopy,
-  { target, nowMs }: { target: string; nowMs: number },
-): Redriving {
-  const run = redrivenRun(id, copy, { queue: target, nowMs })
-  return { id, from, target, job: copy.job, priority: copy.priority, run, hasEnded }
+  copy: DeadRunCopy | undefined,
+  { jobOf, cipher, nowMs }: RedriveRequest & Pick<Deps, 'cipher'>,
+): Redriving | Refused {
+  if (!copy) return { id, refused: 'no-letter' }
+  const { job, priority } = copy
+  const to = jobOf(job)
+  if (!to) return { id, refused: 'unknown-job', job }
+  if (copy.lacksValues) return { id, refused: 'redacted', detail: LACKS_VALUES }
+  try {
+    const run = redrivenRun(id, copy, { to, cipher, nowMs })
+    return { id, from, target: to.queue, job, priority, run, hasEnded }
+  } catch (error) {
+    if (!(error instanceof MissingKeyError || error instanceof UnreadableEnvelopeError)) throw error
+    return { id, refused: 'not-decryptable', detail: error.message }
+  }
 }
+
+const LACKS_VALUES =
+  'Redis has no dead letter of this run any more, and the history does not have the values that its job redacts'
 
 /** Letters of one queue whose new runs go to one queue. */
 async function redriveBatch(

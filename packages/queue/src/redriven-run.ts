@@ -1,18 +1,29 @@
 import {
+  keptPayload,
   type LetterFact,
+  type PayloadRules,
   redriveRunId,
   revision,
   type RunFact,
   type RunId,
   type RunMessage,
 } from '@jadwal/domain'
+import type { PayloadCipher } from './payload-cipher.ts'
 import { instant, safeJson, scheduleFacts } from './run-fact.ts'
+import { openPayload, sentPayload } from './sent-payload.ts'
 
 /** A dead run as far as it is needed to make it anew. */
 export interface DeadRunCopy {
   job: string
   message: RunMessage
   priority: number
+  /** Values that its handler needs are gone: the history does not have them. */
+  lacksValues?: boolean
+}
+
+/** The job that a dead run is made anew of. */
+export interface RedrivenJob extends PayloadRules {
+  queue: string
 }
 
 /** Who decides about dead letters, and when. */
@@ -35,17 +46,22 @@ export interface RedrivenRun {
 /**
  * The run that a dead one is redriven as, with all attempts before it. It keeps payload, labels, parent,
  * and the schedule and tick it is of, but belongs to no backfill and is never late: it is a run by hand.
+ * An encrypted payload is encrypted anew. Throws `MissingKeyError` or `UnreadableEnvelopeError`.
  */
 export function redrivenRun(
   deadId: string,
   { job, message: dead, priority }: DeadRunCopy,
-  { queue, nowMs }: { queue: string; nowMs: number },
+  { to, cipher, nowMs }: { to: RedrivenJob; cipher: PayloadCipher | undefined; nowMs: number },
 ): RedrivenRun {
   const id = redriveRunId(deadId)
   const { schedule, labels, attempts, timeoutMs, parentId } = dead
   const message: RunMessage = {
     v: 1,
-    payload: dead.payload,
+    ...sentPayload(
+      openPayload(dead.payload, { id: deadId, job }, cipher),
+      { id, job: { ...to, name: job } },
+      cipher,
+    ),
     ...(schedule ? { schedule: scheduleOf(schedule) } : {}),
     ...(labels ? { labels } : {}),
     ...(attempts === undefined ? {} : { attempts }),
@@ -59,9 +75,9 @@ export function redrivenRun(
     revision: revision(0, 'queued'),
     state: 'queued',
     job,
-    queue,
+    queue: to.queue,
     ...scheduleFacts(message),
-    payload: message.payload,
+    ...keptPayload(message, to),
     labels: labels ?? null,
     priority,
     enqueued_at: instant(nowMs),

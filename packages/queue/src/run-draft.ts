@@ -1,6 +1,9 @@
 import {
   delayProblem,
+  isEnvelope,
+  keptPayload,
   newRunId,
+  type PayloadRules,
   type RunFact,
   type RunId,
   type RunMessage,
@@ -8,10 +11,12 @@ import {
 } from '@jadwal/domain'
 import type { JobsOptions } from 'bullmq'
 import { payloadHash } from './canonical-json.ts'
+import type { PayloadCipher } from './payload-cipher.ts'
 import { payloadBytes } from './payload-limit.ts'
 import { randomFromPool } from './random-pool.ts'
 import { safeJson } from './run-fact.ts'
 import { runMessageOptions } from './run-message.ts'
+import { sentPayload } from './sent-payload.ts'
 
 /** What may be said of a run beside its job and payload. */
 export interface EnqueueOptions {
@@ -38,7 +43,12 @@ export interface EnqueueOptions {
 
 /** A run of a job that is to be enqueued. */
 export interface RunRequest {
-  job: { name: string; queue: string }
+  job: {
+    name: string
+    queue: string
+    /** Nobody has published it: what it says of its payloads is not known. */
+    isUnknown?: boolean
+  } & PayloadRules
   payload: unknown
   options?: EnqueueOptions
 }
@@ -49,11 +59,12 @@ export interface RunDraft {
   job: string
   queue: string
   message: RunMessage
+  rules: PayloadRules | undefined
   bull: JobsOptions
   delayMs: number
   priority: number
   nowMs: number
-  /** Of its payload. */
+  /** Of its payload as it is sent. */
   bytes: number
   /** What must be looked up, and written with the message. */
   claim?: Claim
@@ -70,21 +81,25 @@ export interface Claim {
 
 export interface DraftRules {
   nowMs: number
+  /** Of payloads as they are given. */
   maxPayloadBytes: number
+  cipher?: PayloadCipher | undefined
 }
 
-/** Throws `PayloadTooLargeError`, or a `RangeError` when the run is due too late. `index` is the run's place among many. */
+/** Throws `PayloadTooLargeError`, `MissingKeyError`, or a `RangeError` when the run is due too late. `index` is the run's place among many. */
 export function draftRun(request: RunRequest, rules: DraftRules, index?: number): RunDraft {
-  const { nowMs, maxPayloadBytes } = rules
+  const { nowMs, maxPayloadBytes, cipher } = rules
   const { job, payload, options = {} } = request
   const { attempts, timeoutMs, labels, priority = 0, runAt, parentId, idempotencyKey } = options
   const bytes = payloadBytes(payload, maxPayloadBytes, index)
   const delayMs = Math.max(0, runAt ? runAt.getTime() - nowMs : (options.delayMs ?? 0))
   const tooLate = delayProblem(delayMs)
   if (tooLate !== undefined) throw new RangeError(`delay (${delayMs} ms): ${tooLate}`)
+  const id = (options.id?.toLowerCase() as RunId | undefined) ?? newRunId(nowMs, randomFromPool(10))
+  const sent = sentPayload(payload, { id, job }, cipher)
   const message: RunMessage = {
     v: 1,
-    payload,
+    ...sent,
     ...(labels ? { labels } : {}),
     ...(attempts === undefined ? {} : { attempts }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
@@ -92,21 +107,22 @@ export function draftRun(request: RunRequest, rules: DraftRules, index?: number)
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
   }
   const draft: RunDraft = {
-    id: (options.id?.toLowerCase() as RunId | undefined) ?? newRunId(nowMs, randomFromPool(10)),
+    id,
     job: job.name,
     queue: job.queue,
     message,
+    rules: job.isUnknown ? undefined : job,
     bull: runMessageOptions({ enqueuedAtMs: nowMs, delayMs, priority }),
     delayMs,
     priority,
     nowMs,
-    bytes,
+    bytes: isEnvelope(sent.payload) ? sent.payload.$encrypted.length : bytes,
   }
   if (options.id !== undefined || idempotencyKey !== undefined || options.follow === true)
     draft.claim = {
       byId: options.id !== undefined,
       key: idempotencyKey,
-      hash: payloadHash(job.name, payload),
+      hash: job.encrypt && cipher ? cipher.hash(job.name, payload) : payloadHash(job.name, payload),
       follow: options.follow === true,
     }
   return draft
@@ -114,7 +130,7 @@ export function draftRun(request: RunRequest, rules: DraftRules, index?: number)
 
 /** A run that waits for its time has a row from the start: its fact. Undefined for one that is due. */
 export function delayedFact(draft: RunDraft): string | undefined {
-  const { id, job, queue, message, priority, delayMs, nowMs } = draft
+  const { id, job, queue, message, rules, priority, delayMs, nowMs } = draft
   if (delayMs === 0) return undefined
   const fact: RunFact = {
     kind: 'run',
@@ -123,7 +139,7 @@ export function delayedFact(draft: RunDraft): string | undefined {
     state: 'queued',
     job,
     queue,
-    payload: message.payload,
+    ...keptPayload(message, rules),
     result: null,
     labels: message.labels ?? null,
     priority,

@@ -31,7 +31,7 @@ export interface RunNews {
 
 /** The fact of an attempt, as a line of JSON that Postgres takes. It is complete in itself. */
 export function runFactLine(run: StartedRun, worker: string, news: RunNews): string {
-  const { message } = run
+  const { message, kept } = run
   const isOver = isEnded(news.state)
   const endedAt = news.endedAtMs === undefined ? undefined : instant(news.endedAtMs)
   const runAtMs = news.runAtMs ?? run.runAtMs
@@ -58,6 +58,7 @@ export function runFactLine(run: StartedRun, worker: string, news: RunNews): str
     idempotency_key: message.idempotencyKey,
     concurrency_key: run.concurrencyKey,
     fingerprint: news.fingerprint,
+    search: kept.search,
     attempt_state: news.attemptState,
     attempt_finished_at: endedAt,
   }
@@ -65,7 +66,7 @@ export function runFactLine(run: StartedRun, worker: string, news: RunNews): str
   const result = news.result === undefined ? '' : `,"result":${news.result}`
   const log = news.log === undefined ? '' : `,"log":${news.log}`
   // JSON may have a tab here and nowhere else: behind it is what those who follow the run know already.
-  return safeJson(`${head}${log}${result},\t"payload":${run.payloadText}}`)
+  return safeJson(`${head}${log}${result},\t"payload":${kept.payloadText}}`)
 }
 
 /** A fact of a run without an attempt's outcome, as JSON that Postgres takes; its payload comes last there, too. */

@@ -1,4 +1,10 @@
-import type { RunMessage } from '@jadwal/domain'
+import {
+  type Envelope,
+  isPlain,
+  keptPayload,
+  type PayloadRules,
+  type RunMessage,
+} from '@jadwal/domain'
 import type { Job } from 'bullmq'
 
 /** An attempt at a run as a worker got it from its queue. */
@@ -23,10 +29,23 @@ export class StartedRun {
   concurrencyKey: string | undefined
   /** Whether it may have a slot of such a key, which its end or wait then frees. */
   mayHaveSlot = false
+  /** What its job says of its payload; undefined as long as that is not known. */
+  rules: PayloadRules | undefined
+  /** Of a run whose payload is encrypted: encrypts what it leaves behind, which is JSON. */
+  seal: ((what: 'result' | 'progress', text: string) => Envelope) | undefined
   readonly #message: Job<RunMessage>
 
-  constructor(message: Job<RunMessage>, at: { queue: string; token: string; startedAtMs: number }) {
+  constructor(
+    message: Job<RunMessage>,
+    at: {
+      queue: string
+      token: string
+      startedAtMs: number
+      rules: PayloadRules | undefined
+    },
+  ) {
     this.#message = message
+    this.rules = at.rules
     this.queue = at.queue
     this.token = at.token
     this.startedAtMs = at.startedAtMs
@@ -43,6 +62,16 @@ export class StartedRun {
 
   get message(): RunMessage {
     return this.#message.data
+  }
+
+  /** What the history has of the payload, as JSON, and what it finds. Of most jobs it is all, as it came. */
+  get kept(): { payloadText: string; search: string | undefined } {
+    const { message, payloadText, rules } = this
+    const { search } = message
+    if (rules && isPlain(rules)) return { payloadText, search }
+    const payload = JSON.parse(payloadText) as unknown
+    const kept = keptPayload({ payload, ...(search === undefined ? {} : { search }) }, rules)
+    return { payloadText: JSON.stringify(kept.payload), search: kept.search }
   }
 
   /** Among whose unfinished runs it is: the uuid of its schedule or backfill. */
@@ -84,6 +113,7 @@ export class StartedRun {
   }
 
   async progress(value: unknown): Promise<void> {
-    await this.#message.updateProgress(value as object)
+    const sealed = this.seal?.('progress', JSON.stringify(value ?? null))
+    await this.#message.updateProgress(sealed ?? (value as object))
   }
 }

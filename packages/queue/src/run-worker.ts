@@ -1,4 +1,4 @@
-import type { Clock, OnLost, QueueRate, RunMessage } from '@jadwal/domain'
+import type { Clock, OnLost, PayloadRules, QueueRate, RunMessage } from '@jadwal/domain'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DelayedError, type Job as Message, WaitingError } from 'bullmq'
 import type { Redis } from 'ioredis'
@@ -39,6 +39,8 @@ export interface RunWorkerOptions {
   instance: string
   /** One for all workers of a process. */
   suspects: SuspectSlot
+  /** What a job says of its payloads; undefined for one that is not known here. */
+  payloadRules: (job: string) => PayloadRules | undefined
   /** Whether this process has heard that a run is to be cancelled; its mark says whether it still is. */
   heardOfCancel: (runId: string) => boolean
   /** Makes an attempt. Must not reject. */
@@ -144,12 +146,14 @@ export class RunWorker {
   }
 
   async #process(message: Message<RunMessage>, token: string): Promise<void> {
-    const { clock, queue, suspects, execute } = this.#options
+    const { clock, queue, suspects, execute, payloadRules } = this.#options
     if (message.data?.v !== 1) {
       this.#options.onLeftAlone(message.id ?? '', 'form')
       return this.#leaveAlone(message, token)
     }
-    const run = new StartedRun(message, { queue, token, startedAtMs: clock.now().getTime() })
+    const startedAtMs = clock.now().getTime()
+    const rules = payloadRules(message.name)
+    const run = new StartedRun(message, { queue, token, startedAtMs, rules })
     if (run.attempt === 1 && !this.#options.heardOfCancel(run.id))
       return this.#finish(message, run, await execute(run))
     const end = await this.#takeUp(run)

@@ -1,7 +1,16 @@
-import type { RunFact, RunId, RunMessage, ScheduleSpec } from '@jadwal/domain'
+import {
+  keptPayload,
+  type PayloadRules,
+  type RunFact,
+  type RunId,
+  type RunMessage,
+  type ScheduleSpec,
+} from '@jadwal/domain'
 import type { JobsOptions } from 'bullmq'
 import { factLine, instant, scheduleFacts } from './run-fact.ts'
+import type { PayloadCipher } from './payload-cipher.ts'
 import { runMessageOptions } from './run-message.ts'
+import { sentPayload } from './sent-payload.ts'
 
 /** A run that a schedule brings about: by a tick, by a backfill or by hand. */
 export interface ScheduledRunRequest {
@@ -10,6 +19,9 @@ export interface ScheduledRunRequest {
   schedule: NonNullable<RunMessage['schedule']>
   spec: Pick<ScheduleSpec, 'job' | 'labels' | 'attempts' | 'timeoutMs' | 'priority'>
   payload: unknown
+  /** What its job says of its payloads; nothing of them is recorded when that is not known. */
+  rules: PayloadRules | undefined
+  cipher?: PayloadCipher | undefined
   enqueuedAtMs: number
   /** How long after that it may start. */
   delayMs?: number
@@ -22,12 +34,13 @@ export interface ScheduledRun {
   fact: string
 }
 
+/** Throws `MissingKeyError`. */
 export function scheduledRun(request: ScheduledRunRequest): ScheduledRun {
-  const { id, queue, schedule, spec, payload, enqueuedAtMs, delayMs = 0 } = request
+  const { id, queue, schedule, spec, rules, cipher, enqueuedAtMs, delayMs = 0 } = request
   const priority = spec.priority ?? 0
   const message: RunMessage = {
     v: 1,
-    payload,
+    ...sentPayload(request.payload, { id, job: { ...rules, name: spec.job } }, cipher),
     schedule,
     ...(spec.labels ? { labels: spec.labels } : {}),
     ...(spec.attempts === undefined ? {} : { attempts: spec.attempts }),
@@ -38,7 +51,7 @@ export function scheduledRun(request: ScheduledRunRequest): ScheduledRun {
     job: spec.job,
     queue,
     ...scheduleFacts(message),
-    payload,
+    ...keptPayload(message, rules),
     labels: spec.labels,
     priority,
     enqueued_at: instant(enqueuedAtMs),

@@ -1,14 +1,8 @@
-import {
-  type Clock,
-  fingerprint,
-  revision,
-  type RunError,
-  type RunFact,
-  RunMessage,
-} from '@jadwal/domain'
+import { type Clock, fingerprint, revision, type RunError, type RunFact } from '@jadwal/domain'
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import { deadLetterFields } from './dead-letter.ts'
+import { keptMessage } from './kept-message.ts'
 import { bullKey } from './keys.ts'
 import { factLine, scheduleFacts } from './run-fact.ts'
 import { type Abandoned, endAbandoned } from './sweep-script.ts'
@@ -63,7 +57,7 @@ async function readAbandoned(deps: SweepDeps, id: string): Promise<Abandoned> {
     reason: 'exhausted',
     job: hash.name,
     queue,
-    ...factsOf(data),
+    ...(await factsOf(deps, { job: hash.name, data })),
     priority: hash.priority,
     enqueued_at: new Date(hash.timestamp).toISOString(),
     attempt: hash.ats,
@@ -90,13 +84,16 @@ async function readAbandoned(deps: SweepDeps, id: string): Promise<Abandoned> {
   }
 }
 
-function factsOf(data: object): Partial<RunFact> & { payload: unknown } {
-  const message = RunMessage.safeParse(data)
-  if (!message.success) return { payload: data }
-  const { payload, labels, redriveOf, parentId, idempotencyKey } = message.data
+async function factsOf(
+  { redis, prefix }: SweepDeps,
+  from: { job: string; data: object },
+): Promise<Partial<RunFact> & { payload: unknown }> {
+  const message = await keptMessage(redis, prefix, from)
+  const { payload, search, labels, redriveOf, parentId, idempotencyKey } = message
   return {
     payload,
-    ...scheduleFacts(message.data),
+    search,
+    ...scheduleFacts(message),
     labels,
     redrive_of: redriveOf,
     parent_id: parentId,

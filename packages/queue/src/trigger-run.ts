@@ -2,6 +2,7 @@ import {
   type Clock,
   newRunId,
   type OverlapPolicy,
+  type PayloadRules,
   type RunId,
   type ScheduleId,
   type ScheduleSpec,
@@ -12,6 +13,7 @@ import { bullPrefix } from './keys.ts'
 import { createMemoryGauge, PRODUCERS_STOP_AT } from './memory-watch.ts'
 import { QueueOpener } from './open-queue.ts'
 import { Patience } from './patience.ts'
+import type { PayloadCipher } from './payload-cipher.ts'
 import { payloadBytes } from './payload-limit.ts'
 import { randomFromPool } from './random-pool.ts'
 import { answering, tryLater } from './redis-trouble.ts'
@@ -21,7 +23,7 @@ import { type AddedRun, addVerdicts, type RunVerdict } from './verdict-script.ts
 
 export interface TriggerRequest {
   schedule: { id: ScheduleId; name: string }
-  job: { name: string; queue: string }
+  job: { name: string; queue: string } & PayloadRules
   spec: Pick<ScheduleSpec, 'labels' | 'attempts' | 'timeoutMs' | 'priority'>
   payload: unknown
   overlap: OverlapPolicy
@@ -50,10 +52,12 @@ export interface TriggerDeps {
   onError: (error: Error) => void
   /** The largest payload, in bytes as JSON; 512 KiB when left out. */
   maxPayloadBytes?: number | undefined
+  /** Encrypts the payloads of jobs that ask for it; without it they are refused with `MissingKeyError`. */
+  cipher?: PayloadCipher | undefined
 }
 
 export function createTrigger(deps: TriggerDeps): Trigger {
-  const { redis, prefix, clock, onError, maxPayloadBytes } = deps
+  const { redis, prefix, clock, onError, maxPayloadBytes, cipher } = deps
   const patience = new Patience(redis)
   const memoryUse = createMemoryGauge(redis, clock)
   const opener = new QueueOpener(redis, onError)
@@ -72,6 +76,8 @@ export function createTrigger(deps: TriggerDeps): Trigger {
       schedule,
       spec: { ...request.spec, job: job.name },
       payload: request.payload,
+      rules: job,
+      cipher,
       enqueuedAtMs: nowMs,
     })
     const tx = await adder.multi(queue, [{ id, name: job.name, data: message, options }])

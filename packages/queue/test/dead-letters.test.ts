@@ -100,7 +100,7 @@ test.each([[['claim']], [['claim', 'add']]] as const)(
     const id = await bury()
     const decider = { by: 'ana', nowMs: systemClock.now().getTime() }
     const copy = { job: JOB, message: { v: 1, payload: {} } as const, priority: 0 }
-    const run = redrivenRun(id, copy, { queue: 'reports', nowMs: 0 })
+    const run = redrivenRun(id, copy, { to: { queue: 'reports' }, cipher: undefined, nowMs: 0 })
     const deps = { redis, prefix, patience: new Patience(redis) }
     await bull('reports').waitUntilReady()
     for (const step of steps) {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { DeadLetter, findRunInRedis, keys, type RunEnd } from '@jadwal/queue'
-import { newRunId, systemClock } from '@jadwal/domain'
+import { DeadLetter, findRunInRedis, keys, publishCatalogue, type RunEnd } from '@jadwal/queue'
+import { DEFAULT_BACKOFF, type JobDescription, newRunId, systemClock } from '@jadwal/domain'
 import { randomBytes } from 'node:crypto'
 import { eventually, startTestRedis, type TestRedis } from '@jadwal/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -13,6 +13,15 @@ beforeAll(async () => {
 afterAll(async () => {
   await server[Symbol.asyncDispose]()
 })
+
+const EMAIL: JobDescription = {
+  name: 'email.send',
+  queue: 'emails',
+  attempts: 3,
+  backoff: DEFAULT_BACKOFF,
+  timeoutMs: 1_000,
+  payloadSchema: {},
+}
 
 const SUCCEEDED: RunEnd = { kind: 'succeeded' }
 
@@ -73,6 +82,7 @@ test('a message of a form that is not known is left as it is, and made by a work
   expect(await bench.facts()).toEqual([])
   expect(await bench.redis.exists(`${at}:lock`)).toBe(0)
 
+  await publishCatalogue(bench.redis, bench.prefix, [EMAIL])
   const shown = await findRunInRedis(bench.redis, bench.prefix, { queues: ['emails'], id })
   expect(shown).toMatchObject({
     state: 'queued',
@@ -89,10 +99,22 @@ test('a message of a form that is not known is left as it is, and made by a work
   await eventually(() => expect(bench.calls).toMatchObject([{ id, attempt: 1, failures: 0 }]))
 })
 
+test.each([
+  ['of a job that nobody has published', undefined],
+  ['of a job that redacts something', { ...EMAIL, redact: ['to'] }],
+])('a message of an unknown form %s is shown without its payload', async (_what, job) => {
+  await using bench = openBench(server.url)
+  const id = await bench.add({ v: 2, payload: { to: 'b' } })
+  await publishCatalogue(bench.redis, bench.prefix, job ? [job] : [])
+  const shown = await findRunInRedis(bench.redis, bench.prefix, { queues: ['emails'], id })
+  expect(shown).toMatchObject({ state: 'queued', payload: '[redacted]' })
+})
+
 test('a message without a payload is shown whole', async () => {
   await using bench = openBench(server.url)
   const id = await bench.add({ v: 3, payload: undefined, body: 'x' })
   await bench.redis.hset(bench.messageKey(id), 'data', '{"v":3,"body":"x"}')
+  await publishCatalogue(bench.redis, bench.prefix, [EMAIL])
   const shown = await findRunInRedis(bench.redis, bench.prefix, { queues: ['emails'], id })
   expect(shown).toMatchObject({ state: 'queued', payload: { v: 3, body: 'x' } })
 })

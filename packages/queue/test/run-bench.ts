@@ -72,6 +72,7 @@ export function openBench(url: string) {
       } = {},
     ): RunWorker {
       const worker = new RunWorker({
+        payloadRules: () => ({}),
         heardOfCancel: (id) => cancels.has(id),
         redis,
         prefix,

@@ -70,6 +70,6 @@ export function anId(): string {
 
 export const from = (queue: string | undefined): Omit<RedriveRequest, 'nowMs'> => ({
   by: 'ana',
-  queueOf: () => queue,
+  jobOf: () => (queue === undefined ? undefined : { queue }),
 })
 export const REQUEST = from(QUEUE)

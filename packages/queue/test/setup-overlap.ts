@@ -56,6 +56,7 @@ export async function setupOverlap(url: string, payload: unknown = {}) {
       schedule,
       spec: { job: 'email.send' },
       payload,
+      rules: {},
       enqueuedAtMs: tickAtMs,
     })
     const plan = (): TickPlan => ({

@@ -26,7 +26,7 @@ function sentence({ variable, value, problem }: EnvProblem): string {
 }
 
 function shownValue(variable: string, value: string): string {
-  if (/(_TOKEN|_SECRET|_PASSWORD|_KEY)$|^JADWAL_SECRET_/.test(variable)) return '(hidden)'
+  if (/(_TOKEN|_SECRET|_PASSWORD|_KEYS?)$|^JADWAL_SECRET_/.test(variable)) return '(hidden)'
   return JSON.stringify(hidePassword(value))
 }
 

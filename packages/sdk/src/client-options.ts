@@ -1,4 +1,11 @@
-import { MAX_PAYLOAD_BYTES, PAYLOAD_LIMITS, redisUrlProblem } from '@jadwal/queue'
+import {
+  cipherOf,
+  encryptionKeysEnv,
+  MAX_PAYLOAD_BYTES,
+  PAYLOAD_LIMITS,
+  type PayloadCipher,
+  redisUrlProblem,
+} from '@jadwal/queue'
 import { z } from 'zod'
 import type { ApiAccess } from './history-api.ts'
 import { describeIssues } from './issues.ts'
@@ -9,6 +16,11 @@ export interface ClientOptions {
   prefix?: string
   /** The largest payload, in bytes as JSON: 512 KiB when left out, 16 MiB at most. */
   maxPayloadBytes?: number
+  /**
+   * `JADWAL_ENCRYPTION_KEYS` of the workers, such as `k2:<base64>,k1:<base64>`: encrypts the payloads of
+   * jobs that ask for it, and decrypts their results. Not read from the environment.
+   */
+  encryptionKeys?: string
   /** Where runs are asked for that Redis knows no more: they are in the history. */
   api?: ApiAccess
   /** Hears each connection error. Without it they show only in the calls that they fail. */
@@ -35,6 +47,7 @@ const Options = z.strictObject({
     .min(PAYLOAD_LIMITS.min)
     .max(PAYLOAD_LIMITS.max)
     .default(MAX_PAYLOAD_BYTES),
+  encryptionKeys: encryptionKeysEnv,
   api: z
     .strictObject({
       url: z.url({
@@ -49,17 +62,21 @@ const Options = z.strictObject({
     .optional(),
 })
 
+type CheckedOptions = Omit<ClientOptions, 'encryptionKeys'> &
+  Required<Pick<ClientOptions, 'prefix' | 'maxPayloadBytes' | 'onError'>> & {
+    cipher: PayloadCipher | undefined
+  }
+
 /** The options of a client with their defaults. Throws `ClientOptionsError`. */
-export function checkClientOptions(
-  options: ClientOptions,
-): ClientOptions & Required<Pick<ClientOptions, 'prefix' | 'maxPayloadBytes' | 'onError'>> {
-  const parsed = Options.safeParse(options)
+export function checkClientOptions({ encryptionKeys, ...options }: ClientOptions): CheckedOptions {
+  const parsed = Options.safeParse({ ...options, encryptionKeys })
   if (!parsed.success)
     throw new ClientOptionsError(
       `createClient: ${describeIssues(parsed.error.issues, { ...options, redisUrl: undefined })}`,
     )
   const { prefix = 'jadwal', onError = ignore } = options
-  return { ...options, prefix, onError, maxPayloadBytes: parsed.data.maxPayloadBytes }
+  const cipher = cipherOf(parsed.data.encryptionKeys)
+  return { ...options, prefix, onError, cipher, maxPayloadBytes: parsed.data.maxPayloadBytes }
 }
 
 function ignore(): void {}

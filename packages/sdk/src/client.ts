@@ -16,7 +16,8 @@ import { type RunHandle, runHandle } from './run-handle.ts'
 export interface Client {
   /**
    * Enqueues one run and returns its id once Redis has it. Throws `InvalidRunError`,
-   * `PayloadTooLargeError`, `IdempotencyConflictError`, `TryLaterError` (Redis' memory is short), or
+   * `PayloadTooLargeError`, `IdempotencyConflictError`, `MissingKeyError` (the job wants its payloads
+   * encrypted, and there are no `encryptionKeys`), `TryLaterError` (Redis' memory is short), or
    * `RedisUnavailableError` when Redis says nothing for about a second. Nothing is known of the run then:
    * repeat the call with the same `id` or `idempotencyKey`.
    */
@@ -49,8 +50,16 @@ export class ClientClosedError extends Error {
 
 /** Throws `ClientOptionsError`. */
 export function createClient(options: ClientOptions): Client {
-  const { redisUrl: url, prefix, onError, maxPayloadBytes, api } = checkClientOptions(options)
-  const producer: Producer = createProducer({ url, prefix, onError, maxPayloadBytes })
+  const checked = checkClientOptions(options)
+  const { redisUrl: url, prefix, onError, maxPayloadBytes, cipher, api } = checked
+  const producer: Producer = createProducer({
+    url,
+    prefix,
+    onError,
+    maxPayloadBytes,
+    cipher,
+    followsCatalogue: true,
+  })
   const follower = new RunFollower({ url, prefix, onError })
   let isClosed = false
   function check(job: unknown): void {
@@ -60,20 +69,20 @@ export function createClient(options: ClientOptions): Client {
   return {
     async enqueue(job, payload, opts = {}) {
       check(job)
-      const checked = checkEnqueueOptions(job, opts)
+      const said = checkEnqueueOptions(job, opts)
       await checkRunPayload(job, payload)
-      return producer.enqueue(job, payload, checked)
+      return producer.enqueue(job, payload, said)
     },
     async enqueueMany(job, payloads, opts = {}) {
       check(job)
       checkPayloads(payloads)
-      const checked = checkEnqueueManyOptions(job, opts, payloads.length)
+      const said = checkEnqueueManyOptions(job, opts, payloads.length)
       await Promise.all(payloads.map((payload) => checkRunPayload(job, payload)))
-      return producer.enqueueMany(job, payloads, checked)
+      return producer.enqueueMany(job, payloads, said)
     },
     run(id) {
       if (isClosed) throw new ClientClosedError()
-      return runHandle({ follower, api }, id)
+      return runHandle({ follower, api, cipher }, id)
     },
     async close() {
       isClosed = true

@@ -25,6 +25,7 @@ export {
 export type { AnyJob, Job, KeyLimit } from './job.ts'
 export {
   IdempotencyConflictError,
+  MissingKeyError,
   PayloadTooLargeError,
   RedisUnavailableError,
   TryLaterError,

@@ -1,3 +1,4 @@
+import type { PayloadRules } from '@jadwal/domain'
 import type { z } from 'zod'
 import type { EnqueueManyOptions, EnqueueOptions, Sendable } from './enqueue-options.ts'
 
@@ -16,14 +17,14 @@ export interface JobLog {
 }
 
 /** A job whose code is at hand: what is sent is checked and typed by its schema. */
-export interface TypedJob<P extends z.ZodType> {
+export interface TypedJob<P extends z.ZodType> extends Readonly<PayloadRules> {
   readonly name: string
   readonly queue: string
   readonly payload: P
 }
 
 /** A job by its name. Its queue is the one that its workers serve it from, unless it is given. */
-export interface NamedJob {
+export interface NamedJob extends Readonly<PayloadRules> {
   readonly name: string
   readonly queue?: string
   readonly payload?: never

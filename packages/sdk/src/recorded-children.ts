@@ -29,9 +29,11 @@ export class RecordedChildren implements ChildOutlet {
   }
 
   async find(name: string): Promise<KnownJob | undefined> {
-    if (!this.#jobs) return { queue: 'default', check: async () => {} }
+    if (!this.#jobs) return { queue: 'default', rules: {}, check: async () => {} }
     const job = this.#jobs.find((each) => each.name === name)
-    return job && { queue: job.queue, check: (payload) => checkRunPayload(job, payload) }
+    return (
+      job && { queue: job.queue, rules: job, check: (payload) => checkRunPayload(job, payload) }
+    )
   }
 
   async send({ job, payloads, options }: ChildBatch): Promise<string[]> {

@@ -1,5 +1,9 @@
-import { JobName, QueueName } from '@jadwal/domain'
-import { type EnqueueManyOptions as QueueOptions, payloadHash } from '@jadwal/queue'
+import { JobName, mergedRules, type PayloadRules, QueueName, redactPayload } from '@jadwal/domain'
+import {
+  type EnqueueManyOptions as QueueOptions,
+  payloadHash,
+  type RunRequest,
+} from '@jadwal/queue'
 import type { z } from 'zod'
 import {
   checkEnqueueManyOptions,
@@ -15,13 +19,15 @@ import type { NamedJob, TypedJob } from './job-context.ts'
 /** What is known of a job that is sent by its name. */
 export interface KnownJob {
   queue: string
+  /** What it says of its payloads. */
+  rules: PayloadRules
   /** Rejects with an `InvalidRunError` when the payload breaks the job's schema. */
   check(payload: unknown): Promise<void>
 }
 
 /** Runs of one job that a handler enqueues. */
 export interface ChildBatch {
-  job: { name: string; queue: string }
+  job: RunRequest['job']
   payloads: readonly unknown[]
   /** Those of the handler, or the keys of its own making. */
   options: QueueOptions & { parentId: string }
@@ -33,6 +39,8 @@ export interface ChildOutlet {
   find(name: string): Promise<KnownJob | undefined>
   /** Enqueues them and returns their ids. */
   send(batch: ChildBatch): Promise<string[]>
+  /** As `payloadHash`; of an encrypted payload one that nobody can guess it by. */
+  hash?(job: RunRequest['job'], payload: unknown): string
 }
 
 /** Of equal children; no number below `from` is free. */
@@ -65,12 +73,13 @@ export class RunChildren {
     checkPayloads(payloads)
     const checked = checkEnqueueManyOptions(job, options, payloads.length)
     const hasOwn = checked.ids !== undefined || checked.idempotencyKeys !== undefined
-    const numbered = hasOwn ? [] : payloads.map((payload) => this.#number(job.name, payload))
+    const known = await this.#known(job)
+    const numbered = hasOwn ? [] : payloads.map((payload) => this.#number(known.job, payload))
     const keys = hasOwn ? {} : { idempotencyKeys: numbered.map(({ key }) => key) }
     try {
-      const queue = await this.#checked(job, payloads)
+      await Promise.all(payloads.map((payload) => known.check(payload)))
       return await this.#outlet.send({
-        job: { name: job.name, queue },
+        job: known.job,
         payloads,
         options: { ...checked, ...keys, parentId: this.#parentId },
       })
@@ -80,16 +89,18 @@ export class RunChildren {
     }
   }
 
-  /** The queue that the runs go to, once every payload is right. */
-  async #checked(
+  /** The job as its runs are sent. Of one that nobody has published nothing is known but its name. */
+  async #known(
     job: TypedJob<z.ZodType> | NamedJob,
-    payloads: readonly unknown[],
-  ): Promise<string> {
+  ): Promise<{ job: RunRequest['job']; check: KnownJob['check'] }> {
     if (job.payload) {
       const typed: TypedJob<z.ZodType> = job
       checkJob(typed)
-      await Promise.all(payloads.map((payload) => checkRunPayload(typed, payload)))
-      return typed.queue
+      const { name, queue } = typed
+      return {
+        job: { ...rulesIn(typed), name, queue },
+        check: (payload) => checkRunPayload(typed, payload),
+      }
     }
     checkName('name', JobName.safeParse(job.name), job.name)
     if (job.queue !== undefined) checkName('queue', QueueName.safeParse(job.queue), job.queue)
@@ -99,12 +110,18 @@ export class RunChildren {
       throw new InvalidRunError(
         `job (${JSON.stringify(job.name)}): no worker has published it: check the name, or give its queue too`,
       )
-    if (known) await Promise.all(payloads.map((payload) => known.check(payload)))
-    return queue
+    const { name } = job
+    if (!known)
+      return { job: { ...rulesIn(job), name, queue, isUnknown: true }, check: async () => {} }
+    const rules = mergedRules(rulesIn(job), known.rules)
+    return { job: { ...rules, name, queue }, check: (payload) => known.check(payload) }
   }
 
-  #number(job: string, payload: unknown): { key: string; free: () => void } {
-    const what = payloadHash(job, payload).slice(0, 12)
+  /** The key is in the history, and may not tell what is redacted there. */
+  #number(job: RunRequest['job'], payload: unknown): { key: string; free: () => void } {
+    const told = job.redact ? redactPayload(payload, job.redact) : payload
+    const hash = this.#outlet.hash?.(job, told) ?? payloadHash(job.name, told)
+    const what = hash.slice(0, 12)
     const numbers = this.#numbers.get(what) ?? { taken: new Set<number>(), from: 0 }
     this.#numbers.set(what, numbers)
     let number = numbers.from
@@ -119,6 +136,11 @@ export class RunChildren {
       },
     }
   }
+}
+
+/** What the definition of a job says of its payloads; of one that is sent by its name alone, nothing. */
+function rulesIn({ searchable, redact, encrypt }: PayloadRules): PayloadRules {
+  return { searchable, redact, encrypt }
 }
 
 function checkName(field: string, result: z.ZodSafeParseResult<string>, value: string): void {

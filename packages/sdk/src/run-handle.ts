@@ -1,4 +1,4 @@
-import { RedisUnavailableError, type RunFollower } from '@jadwal/queue'
+import { type PayloadCipher, RedisUnavailableError, type RunFollower } from '@jadwal/queue'
 import { z } from 'zod'
 import { InvalidRunError } from './check-run.ts'
 import { type ApiAccess, askApi, HistoryUnavailableError } from './history-api.ts'
@@ -62,6 +62,8 @@ export class UnknownRunError extends Error {
 export interface RunHandleDeps {
   follower: RunFollower
   api: ApiAccess | undefined
+  /** Opens what runs of encrypted jobs leave behind. */
+  cipher: PayloadCipher | undefined
 }
 
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
@@ -88,9 +90,12 @@ export function runHandle(deps: RunHandleDeps, given: string): RunHandle {
   }
 }
 
-async function read({ follower, api }: RunHandleDeps, id: string): Promise<RunStatus | undefined> {
+async function read(
+  { follower, api, cipher }: RunHandleDeps,
+  id: string,
+): Promise<RunStatus | undefined> {
   const fact = await follower.find(id)
-  if (fact) return statusOf(fact)
+  if (fact) return statusOf(fact, cipher)
   return api ? await askApi(api, id) : undefined
 }
 
@@ -119,7 +124,7 @@ async function lookForEnd(
   followed: ReturnType<RunFollower['follow']>,
 ): Promise<EndedRun | undefined> {
   const look = await deps.follower.look(followed)
-  if (look.state === 'ended') return endOf(statusOf(look.fact))
+  if (look.state === 'ended') return endOf(statusOf(look.fact, deps.cipher))
   if (look.state === 'unfinished') return undefined
   const status = await read(deps, followed.id)
   if (!status) throw new UnknownRunError(followed.id, deps.api !== undefined)

@@ -87,7 +87,11 @@ export async function runJob<P extends z.ZodType>(
     throw new InvalidRunError(`options of runJob: ${describeIssues(issues, options)}`)
   const run = new TestedRun(payload, job, options)
   const secrets = new Map(Object.entries(options.secrets ?? {}))
-  const checked = await checkPayload(run, job, secrets)
+  const checked = await checkPayload(
+    { payload: run.message.payload, payloadText: run.payloadText },
+    job,
+    secrets,
+  )
   const children = new RecordedChildren(options.jobs)
   if ('refused' in checked) return resultOf(checked.refused, run, children)
   const attempt = new Attempt({

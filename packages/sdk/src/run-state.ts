@@ -1,5 +1,5 @@
 import { isEnded, type RunError, RunReason, RunState } from '@jadwal/domain'
-import type { FoundRun } from '@jadwal/queue'
+import { type FoundRun, openedValue, type PayloadCipher } from '@jadwal/queue'
 import { z } from 'zod'
 
 /** What has become of a run. */
@@ -34,8 +34,14 @@ export const ShownRun = z.object({
   error: z.custom<RunError>().nullish(),
 })
 
-export function statusOf(run: z.infer<typeof ShownRun> | FoundRun): RunStatus {
-  const { id, job, queue, state, reason, result, progress, error } = run
+/** What is encrypted is opened; without its key a text in its place says that it is. */
+export function statusOf(
+  run: z.infer<typeof ShownRun> | FoundRun,
+  cipher?: PayloadCipher,
+): RunStatus {
+  const { id, job, queue, state, reason, error } = run
+  const result = openedValue(run.result, { what: 'result', job, id }, cipher)
+  const progress = openedValue(run.progress, { what: 'progress', job, id }, cipher)
   return {
     id,
     job,

@@ -22,10 +22,17 @@ export function maskOf(secrets: Iterable<string>): Mask | undefined {
 export function maskValue(value: unknown, mask: Mask): unknown {
   const text = JSON.stringify(value, (_key, part: unknown) => {
     if (typeof part === 'string') return mask(part)
+    if (typeof part === 'number') return maskedNumber(part, mask)
     if (part instanceof Error) return runError(part, mask)
     return isPlain(part) ? withMaskedNames(part, mask) : part
   })
   return text === undefined ? undefined : JSON.parse(text)
+}
+
+/** A number whose digits are to be hidden becomes a text. */
+export function maskedNumber(value: number, mask: Mask): number | string {
+  const text = mask(String(value))
+  return text === String(value) ? value : text
 }
 
 /** A handler's log that echoes no secrets. */

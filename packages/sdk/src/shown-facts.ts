@@ -1,5 +1,5 @@
 import { runError } from '@jadwal/queue'
-import type { Mask } from './secret-mask.ts'
+import { type Mask, maskedNumber } from './secret-mask.ts'
 
 const DEEPEST = 5
 const MOST_PARTS = 300
@@ -35,6 +35,7 @@ function shown(value: unknown, budget: Budget, depth: number): unknown {
     case 'bigint':
       return shownText(String(value), budget.mask)
     case 'number':
+      return budget.mask ? maskedNumber(value, budget.mask) : value
     case 'boolean':
     case 'undefined':
       return value

@@ -8,6 +8,7 @@ import type { AuditTrail } from './audit-trail.ts'
 import type { ProviderConfig } from './oidc-config.ts'
 import type { EventHub } from './event-hub.ts'
 import type { QueueSnapshots } from './queue-snapshots.ts'
+import type { ShownRuns } from './shown-runs.ts'
 import type { TokenBook } from './token-book.ts'
 import type { TokenUses } from './token-uses.ts'
 
@@ -19,13 +20,15 @@ export interface ApiDeps {
   publicUrl: string | undefined
   db: Db
   producer: Producer
-  trigger: Trigger
   /** For messages of alerts alone. */
   alertProducer: Producer
+  trigger: Trigger
   /** The largest payload of a run, in bytes as JSON. */
   maxPayloadBytes: number
   deadLetters: DeadLetters
   snapshots: QueueSnapshots
+  /** What of runs is shown, and to whom. */
+  shownRuns: ShownRuns
   events: EventHub
   audit: AuditTrail
   tokens: TokenBook

@@ -1,4 +1,9 @@
-import { MAX_PAYLOAD_BYTES, PAYLOAD_LIMITS, redisUrlProblem } from '@jadwal/queue'
+import {
+  encryptionKeysEnv,
+  MAX_PAYLOAD_BYTES,
+  PAYLOAD_LIMITS,
+  redisUrlProblem,
+} from '@jadwal/queue'
 import { commonEnv, ConfigError, dbPoolEnv, integerEnv, parseEnv, portEnv } from '@jadwal/runtime'
 import { z } from 'zod'
 import { isLoopback } from './loopback.ts'
@@ -19,6 +24,7 @@ const Env = z.object({
   JADWAL_MAX_PAYLOAD_BYTES: integerEnv(PAYLOAD_LIMITS.min, PAYLOAD_LIMITS.max).default(
     MAX_PAYLOAD_BYTES,
   ),
+  JADWAL_ENCRYPTION_KEYS: encryptionKeysEnv,
   JADWAL_ADMIN_TOKEN: z
     .string()
     .regex(/^[\x21-\x7e]{8,}$/, 'must have at least 8 printable characters and no spaces')
@@ -56,6 +62,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     port: parsed.JADWAL_PORT,
     maxPayloadBytes: parsed.JADWAL_MAX_PAYLOAD_BYTES,
     eventStreams: parsed.JADWAL_MAX_EVENT_STREAMS,
+    encryptionKeys: parsed.JADWAL_ENCRYPTION_KEYS,
     adminToken: admission(parsed),
     metricsToken: parsed.JADWAL_METRICS_TOKEN,
     publicUrl: parsed.JADWAL_PUBLIC_URL,

@@ -45,14 +45,12 @@ export function addDeadLetterRoutes(endpoints: Endpoints, deps: ApiDeps): void {
   })
 }
 
-function listHandler({ db }: ApiDeps): RequestHandler {
+function listHandler({ db, shownRuns }: ApiDeps): RequestHandler {
   return async (req, res) => {
     const { filters, page } = readLetterQuery(req.query)
     const { items, nextCursor } = await askHistory(() => listDeadLetters(db, filters, page))
-    res.json({
-      items: items.map(({ run, attempts, settled }) => runView(run, attempts, settled)),
-      nextCursor,
-    })
+    const views = items.map(({ run, attempts, settled }) => runView(run, attempts, settled))
+    res.json({ items: await shownRuns.forCaller(res, views), nextCursor })
   }
 }
 

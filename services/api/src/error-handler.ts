@@ -1,6 +1,7 @@
 import { BadCursorError } from '@jadwal/db'
 import {
   IdempotencyConflictError,
+  MissingKeyError,
   PayloadTooLargeError,
   RedisUnavailableError,
   TryLaterError,
@@ -45,6 +46,8 @@ export function toProblem(error: unknown): Problem {
     )
   }
   if (error instanceof IdempotencyConflictError) return conflict(error)
+  if (error instanceof MissingKeyError)
+    return new Problem('no-encryption-key', { detail: `Nothing was done: ${error.message}.` })
   if (error instanceof TryLaterError) {
     const headers = { 'Retry-After': '10' }
     return new Problem('try-later', { detail: error.message, headers, cause: error })

@@ -35,6 +35,7 @@ const KINDS = {
   'redis-unavailable': [503, 'Redis does not answer'],
   'history-unavailable': [503, 'The history does not answer'],
   'tokens-unavailable': [503, 'Tokens cannot be checked'],
+  'no-encryption-key': [503, 'The api has no key to encrypt with'],
   'try-later': [503, 'Try again later'],
   'too-many-streams': [503, 'Too many listen to events'],
   'answer-timeout': [504, 'The answer took too long'],

@@ -28,20 +28,20 @@ export function addRunsRoutes(endpoints: Endpoints, deps: ApiDeps): void {
   })
 }
 
-function listHandler({ db }: ApiDeps): RequestHandler {
+function listHandler({ db, shownRuns }: ApiDeps): RequestHandler {
   return async (req, res) => {
     const { filters, page } = readRunQuery(req.query)
     const runs = await askHistory(() => listRuns(db, filters, page))
-    res.json({
-      items: runs.items.map(({ run, attempts }) => runView(run, attempts) satisfies RunAnswer),
-      nextCursor: runs.nextCursor,
-    })
+    const views = runs.items.map(({ run, attempts }) => runView(run, attempts))
+    const items: RunAnswer[] = await shownRuns.forCaller(res, views)
+    res.json({ items, nextCursor: runs.nextCursor })
   }
 }
 
 function readHandler(deps: ApiDeps): RequestHandler {
   return async (req, res) => {
-    res.json((await requireRun(deps, req.params['id'])) satisfies RunAnswer)
+    const view = await requireRun(deps, req.params['id'])
+    res.json((await deps.shownRuns.oneForCaller(res, view)) satisfies RunAnswer)
   }
 }
 

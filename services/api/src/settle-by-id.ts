@@ -74,13 +74,13 @@ async function redrivePage(deps: ApiDeps, ids: readonly string[], by: string): P
   const found = await find(deps, ids)
   const letters = [...found.values()].flatMap((each) => ('letter' in each ? [each.letter] : []))
   const jobs = await askRedis(() => readCatalogue(redis, prefix))
-  const queues = new Map(jobs.map(({ name, queue }) => [name, queue]))
-  const results = await deadLetters.redrive(letters, { by, queueOf: (job) => queues.get(job) })
+  const byName = new Map(jobs.map((job) => [job.name, job]))
+  const results = await deadLetters.redrive(letters, { by, jobOf: (job) => byName.get(job) })
   const settled = new Map<string, Settling>(
     results.map((result) => [
       result.id,
       'refused' in result
-        ? refusal(result.id, result.refused, result.job)
+        ? refusal(result.id, result.refused, result.detail ?? result.job)
         : { id: result.id, redrivenAs: result.redrivenAs },
     ]),
   )
@@ -173,6 +173,8 @@ const DETAILS: Record<Refusal, (about: string) => string> = {
   'no-letter': () => 'Redis has no dead letter of this run any more.',
   'unknown-job': (job) => `No worker has served the job ${job} yet.`,
   discarded: () => 'The dead letter was discarded.',
+  redacted: (why) => `${why}, so it can not be redriven: enqueue the run anew.`,
+  'not-decryptable': (why) => `It can not be redriven: ${why}.`,
   redriven: () => 'The dead letter was redriven.',
   'redrive-begun': () =>
     'Its redrive was begun and cut short, so it can not be discarded: redrive it again.',

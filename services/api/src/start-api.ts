@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import { askPostgres, openDatabase } from '@jadwal/db'
 import {
+  cipherOf,
   createDeadLetters,
   createProducer,
   createTrigger,
@@ -27,6 +28,7 @@ import type { ApiConfig } from './config.ts'
 import { basePathOf } from './public-path.ts'
 import { EventHub } from './event-hub.ts'
 import { QueueSnapshots } from './queue-snapshots.ts'
+import { ShownRuns } from './shown-runs.ts'
 import { TokenBook } from './token-book.ts'
 import { TokenUses } from './token-uses.ts'
 
@@ -43,12 +45,19 @@ export async function startApi(config: ApiConfig, context: ServiceContext): Prom
 
   const redis = openRedis(producerConnection(redisUrl), onRedisError)
   lifecycle.onClose('redis', () => redis.disconnect())
-  const runs = { prefix, clock, onError: onRedisError, maxPayloadBytes }
+  const cipher = cipherOf(config.encryptionKeys)
+  const runs = { prefix, clock, onError: onRedisError, maxPayloadBytes, cipher }
   const producer = createProducer({ url: redisUrl, ...runs })
   lifecycle.onClose('producer', () => producer.close())
   const trigger = createTrigger({ redis, ...runs })
   lifecycle.onClose('trigger', () => trigger.close())
-  const deadLetters = createDeadLetters({ redis, prefix, clock, onError: onRedisError })
+  const deadLetters = createDeadLetters({
+    redis,
+    prefix,
+    clock,
+    onError: onRedisError,
+    cipher,
+  })
   const alertProducer = createProducer({ url: redisUrl, ...runs, isForAlerts: true })
   lifecycle.onClose('producer of alerts', () => alertProducer.close())
   lifecycle.onClose('dead letters', () => deadLetters.close())
@@ -126,6 +135,7 @@ export async function startApi(config: ApiConfig, context: ServiceContext): Prom
   })
       deadLetters,
       snapshots,
+      shownRuns: new ShownRuns({ redis, prefix, clock, cipher }),
       events,
       audit,
       tokens,

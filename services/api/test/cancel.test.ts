@@ -45,6 +45,7 @@ function work(execute: (id: string) => Promise<RunEnd>): void {
     clock: systemClock,
     instance: `worker-${randomBytes(2).toString('hex')}`,
     suspects: suspectSlot(),
+    payloadRules: () => ({}),
     heardOfCancel: () => false,
     execute: (run) => execute(run.id),
     onEnd: () => undefined,

@@ -1,9 +1,15 @@
 import type { NamedBackfill } from '@jadwal/db'
-import { backfillRunId, type ScheduleId, type ScheduleSpec } from '@jadwal/domain'
+import {
+  backfillRunId,
+  type PayloadRules,
+  type ScheduleId,
+  type ScheduleSpec,
+} from '@jadwal/domain'
 import {
   type FiringQueue,
   keys,
   type LastTick,
+  type PayloadCipher,
   type PlannedRun,
   type Reign,
   scheduledRun,
@@ -28,6 +34,9 @@ export interface BackfillStep {
   before: Progress
   chosen: { runs: readonly number[]; decided: number; positionMs: number }
   spec: ScheduleSpec
+  /** What its job says of its payloads. */
+  rules: PayloadRules | undefined
+  cipher: PayloadCipher | undefined
   reign: Reign
   nowMs: number
 }
@@ -97,7 +106,7 @@ export class BackfillProgress {
     await this.#redis.hdel(this.#key, ...this.#fields)
   }
 
-  #planned(tickAtMs: number, { spec, reign, nowMs }: BackfillStep): PlannedRun {
+  #planned(tickAtMs: number, { spec, rules, cipher, reign, nowMs }: BackfillStep): PlannedRun {
     const { id: backfillId, schedule_id, schedule, queue, created_at } = this.#backfill
     const id = backfillRunId({ id: backfillId, createdAtMs: created_at.getTime() }, tickAtMs)
     const tickAt = new Date(tickAtMs).toISOString()
@@ -107,6 +116,8 @@ export class BackfillProgress {
       schedule: { id: schedule_id, name: schedule, tickAt, term: reign.term, backfillId },
       spec: { ...spec, priority: Math.max(spec.priority ?? 0, LEAST_PRIORITY) },
       payload: spec.payload,
+      rules,
+      cipher,
       enqueuedAtMs: nowMs,
     })
     return { ...run, id, job: spec.job, tickAtMs, dueAtMs: nowMs, overlap: 'allow' }

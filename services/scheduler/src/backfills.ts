@@ -8,7 +8,14 @@ import {
   recordBackfillProgress,
 } from '@jadwal/db'
 import { type BackfillStretch, backfillTicks, isPausedAt, ScheduleSpec } from '@jadwal/domain'
-import { cancelWaitingRun, livingRuns, type RedisClock, type Reign } from '@jadwal/queue'
+import {
+  cancelWaitingRun,
+  livingRuns,
+  MissingKeyError,
+  type PayloadCipher,
+  type RedisClock,
+  type Reign,
+} from '@jadwal/queue'
 import { type Logger, rateLimitedErrors } from '@jadwal/runtime'
 import type { Redis } from 'ioredis'
 import { BackfillProgress, type Progress } from './backfill-progress.ts'
@@ -37,6 +44,8 @@ export interface BackfillsDeps {
   queues: FiringQueues
   log: Logger
   redisIsFull: () => boolean
+  /** Encrypts payloads where jobs ask for it; without it such backfills wait. */
+  cipher?: PayloadCipher | undefined
 }
 
 /** What a backfill can't go on for. */
@@ -115,6 +124,8 @@ export class Backfills {
       before,
       chosen,
       spec,
+      rules: this.#deps.catalogue.job(spec.job),
+      cipher: this.#deps.cipher,
       reign: this.#reign,
       nowMs: redisClock.nowMs(),
     })
@@ -162,6 +173,9 @@ export class Backfills {
     const queue = this.#deps.catalogue.queueOf(spec.data.job)
     if (queue === undefined)
       throw new BackfillProblem(`no worker has served the job ${spec.data.job} yet`)
+    const { encrypt } = this.#deps.catalogue.job(spec.data.job) ?? {}
+    if (encrypt && !this.#deps.cipher)
+      throw new BackfillProblem(new MissingKeyError(spec.data.job).message)
     if (queue !== backfill.queue)
       throw new BackfillProblem(
         `the job ${spec.data.job} moved to the queue ${queue}: cancel this backfill and make another`,

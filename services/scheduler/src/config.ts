@@ -1,4 +1,4 @@
-import { redisUrlProblem } from '@jadwal/queue'
+import { encryptionKeysEnv, redisUrlProblem } from '@jadwal/queue'
 import { commonEnv, dbPoolEnv, integerEnv, parseEnv, portEnv } from '@jadwal/runtime'
 import { z } from 'zod'
 
@@ -13,8 +13,10 @@ const Env = z.object({
   JADWAL_DB_POOL: dbPoolEnv(4, 2),
   JADWAL_LEASE_MS: integerEnv(500, 60_000).default(5_000),
   JADWAL_RETENTION_DAYS: integerEnv(1, 3_650).default(30),
+  JADWAL_AUDIT_DAYS: integerEnv(1, 36_500).default(365),
   JADWAL_STATS_DAYS: integerEnv(1, 3_650).default(90),
   JADWAL_SCHEDULES: z.string().optional(),
+  JADWAL_ENCRYPTION_KEYS: encryptionKeysEnv,
 })
 
 export function readConfig(env: NodeJS.ProcessEnv) {
@@ -35,8 +37,10 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     graceMs: parsed.JADWAL_GRACE_MS,
     leaseMs: parsed.JADWAL_LEASE_MS,
     retentionDays: parsed.JADWAL_RETENTION_DAYS,
+    auditDays: parsed.JADWAL_AUDIT_DAYS,
     statsDays: parsed.JADWAL_STATS_DAYS,
     scheduleFile: parsed.JADWAL_SCHEDULES,
+    encryptionKeys: parsed.JADWAL_ENCRYPTION_KEYS,
   }
 }
 export type SchedulerConfig = ReturnType<typeof readConfig>

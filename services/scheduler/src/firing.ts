@@ -5,6 +5,7 @@ import {
   type LastTexts,
   type LastTick,
   listQueues,
+  type PayloadCipher,
   type RedisClock,
   type Reign,
 } from '@jadwal/queue'
@@ -41,6 +42,8 @@ export interface FiringDeps {
   prefix: string
   metrics: SchedulerMetrics
   log: Logger
+  /** Encrypts payloads where jobs ask for it; without it their ticks are owed. */
+  cipher?: PayloadCipher | undefined
   /** Whether Redis is so full that ticks had better wait: they are owed, and fire later. */
   redisIsFull: () => boolean
 }
@@ -258,7 +261,8 @@ export class Firing {
         row: this.#rows.get(id),
         // Closed by a move that was cut short: nothing fires here, the move is to be finished.
         queue: last?.moved ? NO_QUEUE : name,
-        queueOf: (job) => catalogue.queueOf(job),
+        jobOf: (job) => catalogue.job(job),
+        cipher: this.#deps.cipher,
       })
     } catch (error) {
       const cause = error instanceof Error ? error.message : String(error)

@@ -1,6 +1,9 @@
 import { rowMessage, type RunRow } from '@jadwal/db'
 import {
   fingerprint,
+  isRedacted,
+  keptPayload,
+  type PayloadRules,
   revision,
   type RunError,
   type RunFact,
@@ -10,16 +13,27 @@ import {
 } from '@jadwal/domain'
 import { deadLetterFields, type LostRun, type RunToPutBack } from '@jadwal/queue'
 
+const LACKS_VALUES =
+  ', and the history lacks the values that its job redacts, so that it can not be made again'
+
 /** Of a schedule, what holds for a run of it that is made again. */
 type Spec = Pick<ScheduleSpec, 'overlap' | 'attempts' | 'timeoutMs'>
 
-/** The end of a run whose message is gone, with its dead letter. */
-export function endOfLost(row: RunRow, nowIso: string): LostRun {
+/**
+ * The end of a run whose message is gone, with its dead letter, which has of its payload what the row
+ * has. `rules` is what its job says of its payloads.
+ */
+export function endOfLost(
+  row: RunRow,
+  { nowIso, rules }: { nowIso: string; rules: PayloadRules | undefined },
+): LostRun {
+  const lacks = isRedacted(row.payload) ? LACKS_VALUES : ''
   const error: RunError = {
     name: 'LostRunError',
-    message: 'Redis no longer had the message of this run',
+    message: `Redis no longer had the message of this run${lacks}`,
   }
-  const fact = factOf(row, 'dead', {
+  const fact = factOf(row, rules, {
+    state: 'dead',
     finished_at: nowIso,
     error,
     fingerprint: fingerprint(row.job, error),
@@ -42,7 +56,11 @@ export function endOfLost(row: RunRow, nowIso: string): LostRun {
  */
 export function returnOfLost(
   row: RunRow,
-  { failures, spec }: { failures: number; spec: Spec | undefined },
+  {
+    failures,
+    spec,
+    rules,
+  }: { failures: number; spec: Spec | undefined; rules: PayloadRules | undefined },
 ): RunToPutBack {
   const enqueuedAtMs = row.enqueued_at.getTime()
   const dueAtMs = Math.max(enqueuedAtMs, row.run_at?.getTime() ?? 0)
@@ -59,7 +77,7 @@ export function returnOfLost(
     failures,
     owner: ownerOf(row),
     alone: row.backfill_id === null && spec !== undefined && spec.overlap !== 'allow',
-    fact: JSON.stringify(factOf(row, 'queued', { worker: null, started_at: null })),
+    fact: JSON.stringify(factOf(row, rules, { state: 'queued', worker: null, started_at: null })),
   }
 }
 
@@ -75,12 +93,17 @@ function messageOf(row: RunRow, spec: Spec | undefined): RunMessage {
   return message
 }
 
-function factOf(row: RunRow, state: RunState, more: Partial<RunFact>): RunFact {
+function factOf(
+  row: RunRow,
+  rules: PayloadRules | undefined,
+  more: Partial<RunFact> & { state: RunState },
+): RunFact {
+  // What was recorded under an older definition may have what the job redacts by now.
+  const { payload, search = row.search } = keptPayload({ payload: row.payload }, rules ?? {})
   return {
     kind: 'run',
     id: row.id,
-    revision: Math.max(revision(row.attempt, state), row.revision + 1),
-    state,
+    revision: Math.max(revision(row.attempt, more.state), row.revision + 1),
     reason: 'lost',
     job: row.job,
     queue: row.queue,
@@ -88,7 +111,8 @@ function factOf(row: RunRow, state: RunState, more: Partial<RunFact>): RunFact {
     schedule: row.schedule,
     tick_at: iso(row.tick_at),
     term: row.term,
-    payload: row.payload,
+    payload,
+    search,
     labels: row.labels,
     priority: row.priority,
     enqueued_at: row.enqueued_at.toISOString(),

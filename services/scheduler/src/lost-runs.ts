@@ -5,7 +5,7 @@ import {
   type RunRow,
   stillUnfinished,
 } from '@jadwal/db'
-import { MINUTE, ScheduleId } from '@jadwal/domain'
+import { isRedacted, MINUTE, ScheduleId } from '@jadwal/domain'
 import {
   endLostRun,
   oldestFactMs,
@@ -93,13 +93,14 @@ export class LostRuns {
     const { redis, redisClock, prefix, catalogue, log } = this.#deps
     const facts = { run: row.id, job: row.job, queue: row.queue, attempt: row.attempt }
     const job = catalogue.job(row.job)
-    if (!job || job.onLost === 'dead-letter') {
-      const end = endOfLost(row, new Date(redisClock.nowMs()).toISOString())
+    if (!job || job.onLost === 'dead-letter' || isRedacted(row.payload)) {
+      const nowIso = new Date(redisClock.nowMs()).toISOString()
+      const end = endOfLost(row, { nowIso, rules: job })
       if (await endLostRun(redis, prefix, end))
         log.error(facts, 'run lost by Redis moved to dead letters')
       return true
     }
-    const back = returnOfLost(row, { failures, spec: this.#specOf(row) })
+    const back = returnOfLost(row, { failures, spec: this.#specOf(row), rules: job })
     const result = await putBackLostRun(redis, prefix, back)
     if (result === 'put-back') log.warn(facts, 'run lost by Redis put back')
     return result !== 'waits'

@@ -1,4 +1,5 @@
-import type { Pause, ScheduleId, ScheduleSpec, SkippedRange } from '@jadwal/domain'
+import type { JobDescription, Pause, ScheduleId, ScheduleSpec, SkippedRange } from '@jadwal/domain'
+import type { PayloadCipher } from '@jadwal/queue'
 
 /** A row of the history for ticks in a row that got no run for one reason. */
 export type SkippedRow = Omit<SkippedRange, 'verdict'>
@@ -12,8 +13,10 @@ export interface PlanContext {
   nowIso: string
   term: number
   queue: string
-  /** The queue of a job; undefined when no worker ever served it. */
-  queueOf: (job: string) => string | undefined
+  /** A job as workers serve it; undefined when none ever did. */
+  jobOf: (job: string) => JobDescription | undefined
+  /** Encrypts payloads where jobs ask for it. */
+  cipher: PayloadCipher | undefined
   /** The pauses that hold for every schedule. */
   pauses: readonly Pause[]
   /** At most so many runs; what is owed beyond comes the next time. */

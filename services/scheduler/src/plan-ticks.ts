@@ -1,4 +1,4 @@
-import { decideTicks, type Schedule, type Verdict } from '@jadwal/domain'
+import { decideTicks, type JobDescription, type Schedule, type Verdict } from '@jadwal/domain'
 import type { LastTick, TickPlan } from '@jadwal/queue'
 import { NO_QUEUE, type PlanContext, type SkippedRow, type Subject } from './plan-context.ts'
 import { plannedRun } from './planned-run.ts'
@@ -19,7 +19,8 @@ export interface SchedulePlan {
 
 /**
  * Works out what a schedule owes after its last tick, each of its versions over its own time, and
- * makes messages and facts of it. Stops before a version whose job has another queue.
+ * makes messages and facts of it. Stops before a version whose job has another queue. Throws
+ * `MissingKeyError` where a payload is to be encrypted and can't be.
  */
 export function planTicks(
   schedule: Schedule,
@@ -41,7 +42,7 @@ export function planTicks(
     if (untilMs <= plan.lastMs) continue
     const decision = decideTicks(version, plan.lastMs, { nowMs: context.nowMs, pauses })
     if (decision.verdicts.length === 0) continue
-    const queue = context.queueOf(spec.job)
+    const queue = context.jobOf(spec.job)?.queue
     const hasEnded = untilMs <= context.nowMs
     const moveTo = queue ?? (hasEnded ? firstQueue(schedule, context) : undefined)
     if (queue === undefined && hasEnded && context.queue !== NO_QUEUE) {
@@ -96,10 +97,10 @@ class SkippedRows {
 /** The first queue that any version of the schedule has. */
 export function firstQueue(
   { versions }: Pick<Schedule, 'versions'>,
-  { queueOf }: Pick<PlanContext, 'queueOf'>,
+  { jobOf }: { jobOf: (job: string) => Pick<JobDescription, 'queue'> | undefined },
 ): string | undefined {
   for (const { spec } of versions) {
-    const queue = queueOf(spec.job)
+    const queue = jobOf(spec.job)?.queue
     if (queue !== undefined) return queue
   }
   return undefined

@@ -20,6 +20,8 @@ export function plannedRun(tickAtMs: number, { schedule, spec, context }: Subjec
     },
     spec,
     payload: spec.payload,
+    rules: context.jobOf(spec.job),
+    cipher: context.cipher,
     enqueuedAtMs: context.nowMs,
     delayMs: Math.max(0, dueAtMs - context.nowMs),
   })

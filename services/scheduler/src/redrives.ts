@@ -15,7 +15,7 @@ import {
   stopRedrive,
 } from '@jadwal/db'
 import { redriveRunId } from '@jadwal/domain'
-import type { DeadLetters, RedisClock, RedriveResult } from '@jadwal/queue'
+import type { DeadLetters, RedisClock, RedrivenJob, RedriveResult } from '@jadwal/queue'
 import { type Logger, rateLimitedErrors } from '@jadwal/runtime'
 import type { Redis } from 'ioredis'
 import { isInCanary, nextCanaryStep } from './canary.ts'
@@ -33,7 +33,7 @@ export interface RedrivesDeps {
   redis: Redis
   redisClock: RedisClock
   prefix: string
-  catalogue: Pick<Catalogue, 'queueOf' | 'names'>
+  catalogue: { job: (name: string) => RedrivenJob | undefined; names: Catalogue['names'] }
   deadLetters: DeadLetters
   log: Logger
   redisIsFull: () => boolean
@@ -49,10 +49,11 @@ interface Walk {
   left: Left
 }
 
-/** Letters that stay: how many, and the job of the first one. */
+/** Letters that stay. */
 interface Left {
   count: number
-  job: string | undefined
+  /** Why the first of those stays for which something can be done. */
+  problem: string | undefined
 }
 
 /**
@@ -121,7 +122,10 @@ export class Redrives {
     const runs = results.filter((result) => 'isNew' in result && result.isNew).length
     this.#pace.spend(redrive, { runs, nowMs: this.#deps.redisClock.nowMs() })
     const left = leftOver(results)
-    walk.left = { count: walk.left.count + left.count, job: walk.left.job ?? left.job }
+    walk.left = {
+      count: walk.left.count + left.count,
+      problem: walk.left.problem ?? left.problem,
+    }
     walk.foundAny ||= left.count < results.length
     const last = rows.at(-1)
     if (last?.finished_at) walk.after = { finished_at: last.finished_at, id: last.id }
@@ -179,7 +183,7 @@ export class Redrives {
     return await deadLetters.redrive(letters, {
       by: redrive.author,
       redrive: redrive.id,
-      queueOf: (job) => catalogue.queueOf(job),
+      jobOf: (job) => catalogue.job(job),
     })
   }
 
@@ -198,7 +202,7 @@ export class Redrives {
     const walkedAtMs = this.#walkedAtMs.get(id)
     if (walkedAtMs !== undefined && !(await this.#isRecorded(walkedAtMs))) return undefined
     const isWhole = await this.#isRecorded(created_at.getTime())
-    const left = { count: 0, job: undefined }
+    const left = { count: 0, problem: undefined }
     const walk: Walk = { after: undefined, isWhole, foundAny: false, left }
     this.#walks.set(id, walk)
     return walk
@@ -210,8 +214,8 @@ export class Redrives {
     return (await recordedUntilMs(redis, prefix)) > beforeMs + CLOCK_MARGIN_MS
   }
 
-  async #note(redrive: RedriveRow, { count, job }: Left): Promise<void> {
-    const problem = job === undefined ? null : `no worker has served the job ${job} yet`
+  async #note(redrive: RedriveRow, left: Left): Promise<void> {
+    const { count, problem = null } = left
     if (redrive.refused === count && redrive.problem === problem) return
     await noteRedrive(this.#deps.db, redrive.id, { refused: count, problem })
   }
@@ -237,5 +241,9 @@ function leftOver(results: readonly RedriveResult[]): Left {
   const left = results.flatMap((result) =>
     'refused' in result && result.refused !== 'discarded' ? [result] : [],
   )
-  return { count: left.length, job: left.find(({ job }) => job !== undefined)?.job }
+  return { count: left.length, problem: left.map(problemOf).find((problem) => problem !== '') }
+}
+
+function problemOf({ job, detail }: { job?: string; detail?: string }): string {
+  return detail ?? (job === undefined ? '' : `no worker has served the job ${job} yet`)
 }

@@ -67,7 +67,7 @@ export class ScheduleHomes {
   #firstHome(id: ScheduleId, { gone, waiting }: GroupedSchedules): string | undefined {
     const { book, catalogue } = this.#deps
     const versions = book.get(id)?.versions ?? []
-    const home = firstQueue({ versions }, { queueOf: (job) => catalogue.queueOf(job) })
+    const home = firstQueue({ versions }, { jobOf: (job) => catalogue.job(job) })
     if (home !== undefined) return home
     const last = versions.at(-1)
     // Deleted, or so before anybody served it: there is nothing to wait for.

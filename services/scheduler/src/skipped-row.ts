@@ -1,4 +1,12 @@
-import { DAY, revision, type RunFact, skippedRowId, type SkippedRange } from '@jadwal/domain'
+import {
+  DAY,
+  keptPayload,
+  revision,
+  type RunFact,
+  skippedRowId,
+  type SkippedRange,
+} from '@jadwal/domain'
+import { sentPayload } from '@jadwal/queue'
 import type { SkippedRow, Subject } from './plan-context.ts'
 
 /**
@@ -19,12 +27,15 @@ export function extended(before: SkippedRow | undefined, next: SkippedRange): Sk
   return { ...before, untilMs, count: before.count + count }
 }
 
-/** The row's fact. Each that extends it has a higher revision than the one before. */
+/** The row's fact. Each that extends it has a higher revision than the one before. Throws `MissingKeyError`. */
 export function skipFact(row: SkippedRow, { schedule, spec, context }: Subject): string {
   const isRange = row.count > 1
+  const id = skippedRowId(schedule.id, row.tickAtMs)
+  const rules = context.jobOf(spec.job)
+  const sent = sentPayload(spec.payload, { id, job: { ...rules, name: spec.job } }, context.cipher)
   const fact: RunFact = {
     kind: 'run',
-    id: skippedRowId(schedule.id, row.tickAtMs),
+    id,
     revision: revision(0, 'skipped') + row.count - 1,
     state: 'skipped',
     reason: row.reason,
@@ -36,7 +47,7 @@ export function skipFact(row: SkippedRow, { schedule, spec, context }: Subject):
     tick_until: isRange ? new Date(row.untilMs).toISOString() : null,
     tick_count: isRange ? row.count : null,
     term: context.term,
-    payload: spec.payload,
+    ...keptPayload(sent, rules),
     result: null,
     labels: spec.labels ?? null,
     priority: spec.priority ?? 0,

@@ -1,6 +1,7 @@
 import { askPostgres, openDatabase } from '@jadwal/db'
 import {
   Alarms,
+  cipherOf,
   createDeadLetters,
   keys,
   leaderConnection,
@@ -131,7 +132,8 @@ export async function startScheduler(
     onError,
   })
   lifecycle.onClose('connections of backfills', () => backfillQueues.close())
-  const deadLetters = createDeadLetters({ redis, prefix, clock, onError })
+  const cipher = cipherOf(config.encryptionKeys)
+  const deadLetters = createDeadLetters({ redis, prefix, clock, onError, cipher })
   lifecycle.onClose('dead letters', () => deadLetters.close())
 
   const loop = (name: string, poll: () => Promise<number>): void => {
@@ -168,6 +170,7 @@ export async function startScheduler(
     queues: backfillQueues,
     log,
     redisIsFull,
+    cipher,
   }
   const upkeep = (reign: Reign) => {
     const backfills = new Backfills(backfillDeps, reign)
@@ -205,6 +208,7 @@ export async function startScheduler(
     stepDown,
     upkeep,
     redisIsFull,
+    cipher,
   }
   loop('lead', async () => {
     const reign = await candidate.stand()

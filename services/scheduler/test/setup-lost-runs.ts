@@ -111,6 +111,7 @@ export async function setupLostRuns(
       clock: systemClock,
       instance: 'worker-1',
       suspects: suspectSlot(),
+      payloadRules: () => ({}),
       heardOfCancel: () => false,
       execute: async ({ id, attempt, failures, message }) => {
         calls.push({ id, attempt, failures, message })

@@ -39,13 +39,17 @@ export async function setup() {
   await redisClock.measure()
   await redis.sadd(keys.queuesKey(prefix), QUEUE)
   const served = new Map([['email.send', QUEUE]])
+  const jobOf = (name: string) => {
+    const queue = served.get(name)
+    return queue === undefined ? undefined : { queue }
+  }
   const lead = (): Redrives =>
     new Redrives({
       db,
       redis,
       redisClock,
       prefix,
-      catalogue: { queueOf: (job) => served.get(job), names: () => [...served.keys()] },
+      catalogue: { job: jobOf, names: () => [...served.keys()] },
       deadLetters,
       log: createLogger('scheduler', 'silent', 'test'),
       redisIsFull: () => false,

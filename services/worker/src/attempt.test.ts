@@ -125,7 +125,7 @@ test('a worker that stops does not wait out the grace that an earlier interrupti
 })
 
 test('an abandoned handler is counted until it ends', async () => {
-  const attempts = new AttemptsInHand(clock, log, children)
+  const attempts = new AttemptsInHand({ clock, log, children })
   const { job, ends } = openJob()
   const made = attempts.make(runOf('r1'), job, { payload: {}, mask: undefined })
   attempts.stop()
@@ -153,7 +153,7 @@ test('a run that was lost to another worker is lost, cancelled or not', async ()
 })
 
 test('of the attempts in hand those are cancelled that are marked', async () => {
-  const attempts = new AttemptsInHand(new FakeClock(), log, children)
+  const attempts = new AttemptsInHand({ clock: new FakeClock(), log, children })
   const { job, contexts, ends } = openJob()
   const made = ['r1', 'r2'].map((id) =>
     attempts.make(runOf(id), job, { payload: {}, mask: undefined }),

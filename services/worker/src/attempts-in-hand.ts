@@ -4,8 +4,18 @@ import type { CancelReason, StartedRun } from '@jadwal/queue'
 import type { Logger } from '@jadwal/runtime'
 import type { AnyJob } from '@jadwal/sdk'
 import { Attempt, type AttemptEnd, type AttemptInput, type ChildOutlet } from '@jadwal/sdk/attempts'
+import type { AttemptMasks } from './attempt-masks.ts'
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+export interface AttemptsDeps {
+  clock: Clock
+  log: Logger
+  /** Where the runs go that handlers enqueue. */
+  children: ChildOutlet
+  /** Hears what each attempt hides. */
+  masks?: AttemptMasks
+}
 
 /**
  * The attempts that this process makes right now. One timer serves the timeouts of all: it is set only
@@ -15,6 +25,7 @@ export class AttemptsInHand {
   readonly #clock: Clock
   readonly #log: Logger
   readonly #children: ChildOutlet
+  readonly #masks: AttemptMasks | undefined
   readonly #attempts = new Set<Attempt>()
   readonly #scope = new AsyncLocalStorage<Attempt>()
   #scoped = 0
@@ -23,10 +34,11 @@ export class AttemptsInHand {
   #stopping = false
   #abandoned = 0
 
-  constructor(clock: Clock, log: Logger, children: ChildOutlet) {
+  constructor({ clock, log, children, masks }: AttemptsDeps) {
     this.#clock = clock
     this.#log = log
     this.#children = children
+    this.#masks = masks
   }
 
   get size(): number {
@@ -56,10 +68,12 @@ export class AttemptsInHand {
     })
     this.#attempts.add(attempt)
     this.#lookAt(attempt.nextCheckMs)
+    if (mask) this.#masks?.begin(mask)
     const end = await (run.attempt === 1
       ? attempt.call(payload)
       : this.#callInScope(attempt, payload))
     this.#attempts.delete(attempt)
+    if (mask) this.#masks?.end(mask)
     if (attempt.isHandlerRunning) this.#leave(attempt)
     return end
   }

@@ -1,5 +1,11 @@
 import type { Clock, JobDescription } from '@jadwal/domain'
-import { createProducer, PayloadCheck, type Producer } from '@jadwal/queue'
+import {
+  createProducer,
+  PayloadCheck,
+  type PayloadCipher,
+  payloadHash,
+  type Producer,
+} from '@jadwal/queue'
 import { type AnyJob, InvalidRunError } from '@jadwal/sdk'
 import {
   type ChildBatch,
@@ -19,6 +25,8 @@ export interface ChildRunsDeps {
   onError: (error: Error) => void
   /** The largest payload of a child, in bytes as JSON; 512 KiB when left out. */
   maxPayloadBytes?: number
+  /** Encrypts the payloads of children whose jobs ask for it. */
+  cipher?: PayloadCipher | undefined
 }
 
 /**
@@ -36,17 +44,27 @@ export class ChildRuns implements ChildOutlet {
 
   async find(name: string): Promise<KnownJob | undefined> {
     const own = this.#deps.jobs.find((job) => job.name === name)
-    if (own) return { queue: own.queue, check: (payload) => checkRunPayload(own, payload) }
+    if (own)
+      return { queue: own.queue, rules: own, check: (payload) => checkRunPayload(own, payload) }
     const published = await this.#deps.findJob(name)
     return (
-      published && { queue: published.queue, check: (payload) => this.#check(published, payload) }
+      published && {
+        queue: published.queue,
+        rules: published,
+        check: (payload) => this.#check(published, payload),
+      }
     )
   }
 
   async send({ job, payloads, options }: ChildBatch): Promise<string[]> {
-    const { url, prefix, clock, onError, maxPayloadBytes } = this.#deps
-    this.#producer ??= createProducer({ url, prefix, clock, onError, maxPayloadBytes })
+    const { url, prefix, clock, onError, maxPayloadBytes, cipher } = this.#deps
+    this.#producer ??= createProducer({ url, prefix, clock, onError, maxPayloadBytes, cipher })
     return await this.#producer.enqueueMany(job, payloads, options)
+  }
+
+  hash({ name, encrypt }: ChildBatch['job'], payload: unknown): string {
+    const { cipher } = this.#deps
+    return encrypt && cipher ? cipher.hash(name, payload) : payloadHash(name, payload)
   }
 
   /** To be called when no attempt is in hand. */

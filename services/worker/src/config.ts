@@ -1,8 +1,14 @@
 import { jobsEnv } from '@jadwal/jobs'
-import { MAX_PAYLOAD_BYTES, PAYLOAD_LIMITS, redisUrlProblem } from '@jadwal/queue'
+import {
+  encryptionKeysEnv,
+  MAX_PAYLOAD_BYTES,
+  PAYLOAD_LIMITS,
+  redisUrlProblem,
+} from '@jadwal/queue'
 import { commonEnv, integerEnv, parseEnv, portEnv } from '@jadwal/runtime'
 import { maskOf } from '@jadwal/sdk/attempts'
 import { z } from 'zod'
+import { AttemptMasks } from './attempt-masks.ts'
 import { childEnv } from './isolation/child-env.ts'
 import { readQueueList } from './queue-list.ts'
 
@@ -30,11 +36,13 @@ const Env = z.object({
   JADWAL_MAX_PAYLOAD_BYTES: integerEnv(PAYLOAD_LIMITS.min, PAYLOAD_LIMITS.max).default(
     MAX_PAYLOAD_BYTES,
   ),
+  JADWAL_ENCRYPTION_KEYS: encryptionKeysEnv,
 })
 
 export function readConfig(env: NodeJS.ProcessEnv) {
   const parsed = parseEnv(Env, env)
   const secrets = secretsOf(env)
+  const masks = new AttemptMasks(maskOf(secrets.values()))
   return {
     redisUrl: parsed.REDIS_URL,
     prefix: parsed.JADWAL_PREFIX,
@@ -50,16 +58,18 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     jobsModule: parsed.JADWAL_JOBS,
     /** Undefined: all queues of the catalogue. */
     queues: parsed.JADWAL_QUEUES,
+    /** Where mails of alerts go. */
+    ...(parsed.SMTP_URL === undefined ? {} : { smtpUrl: parsed.SMTP_URL }),
     secrets,
+    encryptionKeys: parsed.JADWAL_ENCRYPTION_KEYS,
     /** An error that nobody caught may tell any secret. */
-    mask: maskOf(secrets.values()),
+    masks,
+    mask: masks.hide,
     childEnv: childEnv(env),
   }
 }
 export type WorkerConfig = ReturnType<typeof readConfig>
 
-    /** Where mails of alerts go. */
-    ...(parsed.SMTP_URL === undefined ? {} : { smtpUrl: parsed.SMTP_URL }),
 /** What `{ "secret": "NAME" }` in a payload stands for, by name. */
 function secretsOf(env: NodeJS.ProcessEnv): ReadonlyMap<string, string> {
   const secrets = new Map<string, string>()

@@ -1,9 +1,10 @@
 import { HOUR, type JobDescription } from '@jadwal/domain'
-import type { FuseWatch, RunEnd, StartedRun } from '@jadwal/queue'
+import type { FuseWatch, PayloadCipher, RunEnd, StartedRun } from '@jadwal/queue'
 import type { AnyJob } from '@jadwal/sdk'
 import { checkPayload, judgeAttempt } from '@jadwal/sdk/attempts'
 import type { AttemptsInHand } from './attempts-in-hand.ts'
 import { awaitTurn, type TakeSlot } from './key-limit.ts'
+import { openRun, sealedEnd } from './sealed-run.ts'
 
 /** How long a run waits for a worker that knows its job, before it is looked at again. */
 const UNKNOWN_HERE_MS = 5_000
@@ -15,6 +16,8 @@ export interface ExecuteDeps {
   /** Looks a job up in what all workers have published. */
   findJob: (name: string) => Promise<JobDescription | undefined>
   secrets: ReadonlyMap<string, string>
+  /** Opens encrypted payloads. */
+  cipher: PayloadCipher | undefined
   attempts: AttemptsInHand
   /** Says whether a run may be made by the fuse of its job; undefined: yes. */
   fuses: Pick<FuseWatch, 'admit'>
@@ -33,7 +36,9 @@ export async function executeRun(deps: ExecuteDeps, run: StartedRun): Promise<Ru
   const admitting = deps.fuses.admit(run)
   const admitted = admitting ? await admitting : 'go'
   if (admitted !== 'go') return { kind: admitted }
-  const checking = checkPayload(run, job, deps.secrets)
+  const opened = openRun(run, job, deps.cipher)
+  if ('refused' in opened) return opened.refused
+  const checking = checkPayload(opened, job, deps.secrets)
   const checked = checking instanceof Promise ? await checking : checking
   if ('refused' in checked) return checked.refused
   const { mask } = checked
@@ -47,7 +52,7 @@ export async function executeRun(deps: ExecuteDeps, run: StartedRun): Promise<Ru
     if (turn.kind !== 'go') return turn
   }
   const end = await deps.attempts.make(run, job, checked)
-  return judgeAttempt({ run, job, mask }, end, deps.random())
+  return sealedEnd(run, judgeAttempt({ run, job, mask }, end, deps.random()))
 }
 
 /**
@@ -60,6 +65,7 @@ async function unknownJob(deps: ExecuteDeps, run: StartedRun): Promise<RunEnd> {
   let published: JobDescription | undefined
   try {
     published = await deps.findJob(run.job)
+    run.rules = published
   } catch {
     return leftAlone
   }

@@ -51,6 +51,18 @@ export function servedQueues(
   ])
 }
 
+/** Throws `ConfigError` when any of the jobs wants its payloads encrypted: there are no keys. */
+export function requireKeysFor(jobs: readonly AnyJob[]): void {
+  const names = jobs.filter(({ encrypt }) => encrypt).map(({ name }) => name)
+  if (names.length === 0) return
+  throw new ConfigError([
+    {
+      variable: 'JADWAL_ENCRYPTION_KEYS',
+      problem: `must be set: this worker serves jobs whose payloads are encrypted (${names.join(', ')})`,
+    },
+  ])
+}
+
 async function load(module: string): Promise<unknown> {
   try {
     return await importJobs(module)

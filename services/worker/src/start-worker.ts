@@ -1,5 +1,6 @@
 import {
   CancelWatch,
+  cipherOf,
   findJob,
   isRedisError,
   openCorkedRedis,
@@ -23,8 +24,8 @@ import {
   UnavailableError,
 } from '@jadwal/runtime'
 import { describeJob } from '@jadwal/sdk'
-import { AttemptsInHand } from './attempts-in-hand.ts'
 import { alertJobs } from './alert-jobs.ts'
+import { AttemptsInHand } from './attempts-in-hand.ts'
 import { ChildRuns } from './child-runs.ts'
 import type { WorkerConfig } from './config.ts'
 import { drain } from './drain.ts'
@@ -35,7 +36,7 @@ import { FetchWatch } from './fetch-watch.ts'
 import { startFuses } from './fuses.ts'
 import { HealthMetrics } from './health-metrics.ts'
 import { isolateJobs } from './isolate-jobs.ts'
-import { loadJobs, servedQueues } from './job-catalogue.ts'
+import { loadJobs, requireKeysFor, servedQueues } from './job-catalogue.ts'
 import { attemptEnded } from './run-events.ts'
 import { RunMetrics } from './run-metrics.ts'
 import { announceLong, heartbeat, lookForCancels, sweep, watchMemory } from './worker-loops.ts'
@@ -62,6 +63,8 @@ export async function startWorker(
   const allJobs = [...ownJobs, ...alertJobs(config, { registry, jobs: ownJobs })]
   const served = new Set(queues.map((queue) => queue.name))
   const jobs = allJobs.filter((job) => served.has(job.queue))
+  const cipher = cipherOf(config.encryptionKeys)
+  if (!cipher) requireKeysFor(jobs)
 
   const lifecycle = new Lifecycle(log)
   const logError = rateLimitedErrors(log, 'Redis does not serve as it should')
@@ -88,10 +91,11 @@ export async function startWorker(
     findJob: find,
     onError: logError,
     maxPayloadBytes: config.maxPayloadBytes,
+    cipher,
   })
   lifecycle.onClose('producer of children', () => children.close())
   const made = isolateJobs(jobs, { env: config.childEnv, log, clock, registry, lifecycle })
-  const attempts = new AttemptsInHand(clock, log, children)
+  const attempts = new AttemptsInHand({ clock, log, children, masks: config.masks })
   const health = new HealthMetrics(registry, () => attempts.abandoned)
   const asking = { redis, prefix, onError: logError, stop }
   const fuses = startFuses({ ...asking, url, queues, jobs, registry, log })
@@ -100,6 +104,7 @@ export async function startWorker(
     jobs: new Map(made.map((job) => [job.name, job])),
     findJob: find,
     secrets: config.secrets,
+    cipher,
     attempts,
     fuses,
     takeSlot: slotTaker(asking),
@@ -124,6 +129,7 @@ export async function startWorker(
         clock,
         instance,
         suspects,
+        payloadRules: (job) => execution.jobs.get(job),
         heardOfCancel: (runId) => cancels.heardOf(runId),
         execute: (run) => executeRun(execution, run),
         onEnd: (run, end, counted) => {

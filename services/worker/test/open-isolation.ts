@@ -25,13 +25,14 @@ export function openIsolation(isolate: Isolation, options: Options = {}) {
   const sent: ChildBatch[] = []
   const progress: unknown[] = []
   const outlet: ChildOutlet = {
-    find: (name) => Promise.resolve({ queue: `queue-of-${name}`, check: () => Promise.resolve() }),
+    find: (name) =>
+      Promise.resolve({ queue: `queue-of-${name}`, rules: {}, check: () => Promise.resolve() }),
     send: (batch) => {
       sent.push(batch)
       return Promise.resolve(batch.payloads.map((_, i) => `${batch.job.name}-${i}`))
     },
   }
-  const attempts = new AttemptsInHand(systemClock, log, outlet)
+  const attempts = new AttemptsInHand({ clock: systemClock, log, children: outlet })
   let runs = 0
 
   return {

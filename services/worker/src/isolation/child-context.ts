@@ -67,14 +67,16 @@ export class ChildContext implements JobContext {
 
   /** The code of a job can't be sent: its payload is checked here, and its name goes. */
   async enqueueMany(
-    { name, queue, payload: schema }: TypedJob<z.ZodType> | NamedJob,
+    given: TypedJob<z.ZodType> | NamedJob,
     payloads: readonly unknown[],
     options: EnqueueManyOptions = {},
   ): Promise<string[]> {
     if (this.#ended) throw new AttemptEndedError(this.runId, this.attempt)
+    const { name, queue, payload: schema, searchable, redact, encrypt } = given
     if (schema)
       await Promise.all(payloads.map((each) => checkRunPayload({ name, payload: schema }, each)))
-    const job: NamedJob = queue === undefined ? { name } : { name, queue }
+    const rules = { searchable, redact, encrypt }
+    const job: NamedJob = queue === undefined ? { name, ...rules } : { name, queue, ...rules }
     const ids = await this.#calls.ask(this.#serial, 'enqueueMany', [job, payloads, options])
     return ids as string[]
   }

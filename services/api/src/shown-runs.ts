@@ -1,0 +1,85 @@
+import type { RunView } from '@jadwal/db'
+import {
+  type Clock,
+  ENCRYPTED,
+  isAtLeast,
+  isEnvelope,
+  type JobDescription,
+  REDACTED,
+  redactPayload,
+} from '@jadwal/domain'
+import { openedValue, Patience, type PayloadCipher, type Sealed } from '@jadwal/queue'
+import type { Response } from 'express'
+import type { Redis } from 'ioredis'
+import { callerOf } from './caller.ts'
+import { Catalogue } from './catalogue.ts'
+
+export interface ShownRunsDeps {
+  redis: Redis
+  prefix: string
+  clock: Clock
+  /** Opens what is encrypted; without it, nobody sees it. */
+  cipher?: PayloadCipher | undefined
+}
+
+type Jobs = ReadonlyMap<string, JobDescription>
+
+/**
+ * What of a run somebody is shown. What its job redacts by now is hidden, also in rows that are older
+ * than that. What is encrypted is opened for operators and admins; others see that it is.
+ */
+export class ShownRuns {
+  readonly #catalogue: Catalogue
+  readonly #patience: Patience
+  readonly #cipher: PayloadCipher | undefined
+  #jobs: Jobs = new Map()
+
+  constructor(deps: ShownRunsDeps) {
+    this.#catalogue = new Catalogue(deps)
+    this.#patience = new Patience(deps.redis)
+    this.#cipher = deps.cipher
+  }
+
+  /** The runs as whom `res` answers may see them. */
+  async forCaller<V extends RunView>(res: Response, views: readonly V[]): Promise<V[]> {
+    const mayOpen = isAtLeast(callerOf(res).role, 'operator')
+    const jobs = await this.#newestJobs(views)
+    return views.map((view) => this.#shown(view, jobs.get(view.job), mayOpen))
+  }
+
+  async oneForCaller<V extends RunView>(res: Response, view: V): Promise<V> {
+    const [shown = view] = await this.forCaller(res, [view])
+    return shown
+  }
+
+  /** While Redis is away what was known last holds. */
+  async #newestJobs(views: readonly RunView[]): Promise<Jobs> {
+    if (views.length === 0) return this.#jobs
+    try {
+      const jobs = await this.#patience.for(this.#catalogue.with([]))
+      if (jobs.length > 0) this.#jobs = new Map(jobs.map((job) => [job.name, job]))
+    } catch {
+      return this.#jobs
+    }
+    return this.#jobs
+  }
+
+  #shown<V extends RunView>(view: V, job: JobDescription | undefined, mayOpen: boolean): V {
+    const open = (what: Sealed['what'], value: unknown): unknown => {
+      if (!isEnvelope(value)) return value
+      return mayOpen
+        ? openedValue(value, { what, job: view.job, id: view.id }, this.#cipher)
+        : ENCRYPTED
+    }
+    const opened = open('payload', view.payload)
+    // What its job redacts is in what was encrypted; of a job that is not known that may be all of it.
+    const isHidden = !job && isEnvelope(view.payload) && opened !== ENCRYPTED
+    const isClear = job?.encrypt === true && !mayOpen && !isEnvelope(view.payload)
+    return {
+      ...view,
+      payload: isHidden ? REDACTED : isClear ? ENCRYPTED : redactPayload(opened, job?.redact ?? []),
+      ...(view.result === undefined ? {} : { result: open('result', view.result) }),
+      ...(view.progress === undefined ? {} : { progress: open('progress', view.progress) }),
+    }
+  }
+}
