@@ -42,6 +42,7 @@ import { keepPartitions } from './keep-partitions.ts'
 import { markLate } from './mark-late-ticks.ts'
 import { StepDown } from './step-down.ts'
 import { StatsKeeper } from './keep-stats.ts'
+import { trimAudit } from './trim-audit.ts'
 import { trimQueues } from './trim-queues.ts'
 import { tellOfSchedules } from './tell-of-schedules.ts'
 import { tellOfWorkers } from './tell-of-workers.ts'
@@ -186,6 +187,7 @@ export async function startScheduler(
       'mark late ticks': () => markLate({ db, redis, redisClock, prefix, metrics, log }),
       'tell of schedules': () => tellOfSchedules({ db, redis, redisClock, prefix }),
       'tell of workers': () => tellOfWorkers({ redis, redisClock, prefix }),
+      'trim the audit log': () => trimAudit({ db, redisClock, auditDays: config.auditDays }),
       'trim the queues': () => trimQueues({ redis, redisClock, prefix, log, retentionDays }),
     }
   }
