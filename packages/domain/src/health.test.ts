@@ -50,19 +50,19 @@ test('nothing is wrong with what is as it should be, and nothing then has a cure
   expect(findings.filter(({ cure }) => cure !== undefined)).toEqual([])
 })
 
-test.each<[Partial<RedisHealth>, string, string, RegExp]>([
-  [{ version: '6.0.16' }, 'redis.version', 'broken', /6\.2 or later/],
-  [{ appendOnly: false }, 'redis.persistence', 'broken', /appendonly yes/],
-  [{ fsync: 'no' }, 'redis.persistence', 'warning', /everysec/],
-  [{ cannotPersist: true }, 'redis.persistence', 'broken', /disk/],
-  [{ evictionPolicy: 'allkeys-lru' }, 'redis.eviction', 'broken', /noeviction/],
-  [{ maxMemoryBytes: 0 }, 'redis.memory', 'warning', /maxmemory/],
-  [{ usedMemoryBytes: 55 * MIB }, 'redis.memory', 'warning', /70 %/],
-  [{ usedMemoryBytes: 71 * MIB }, 'redis.memory', 'broken', /70 %/],
-  [{ latencyMs: { p50: 2.1, max: 9 } }, 'redis.latency', 'warning', /2 ms or less/],
-  [{ skewMs: -700 }, 'redis.clock', 'warning', /NTP/],
-  [{ clients: 9_000 }, 'redis.clients', 'warning', /maxclients/],
-])('of a Redis with %j, %s is %s', (health, check, status, cure) => {
+test.each<[Partial<RedisHealth>, string, [string, RegExp]]>([
+  [{ version: '6.0.16' }, 'redis.version', ['broken', /6\.2 or later/]],
+  [{ appendOnly: false }, 'redis.persistence', ['broken', /appendonly yes/]],
+  [{ fsync: 'no' }, 'redis.persistence', ['warning', /everysec/]],
+  [{ cannotPersist: true }, 'redis.persistence', ['broken', /disk/]],
+  [{ evictionPolicy: 'allkeys-lru' }, 'redis.eviction', ['broken', /noeviction/]],
+  [{ maxMemoryBytes: 0 }, 'redis.memory', ['warning', /maxmemory/]],
+  [{ usedMemoryBytes: 55 * MIB }, 'redis.memory', ['warning', /70 %/]],
+  [{ usedMemoryBytes: 71 * MIB }, 'redis.memory', ['broken', /70 %/]],
+  [{ latencyMs: { p50: 2.1, max: 9 } }, 'redis.latency', ['warning', /2 ms or less/]],
+  [{ skewMs: -700 }, 'redis.clock', ['warning', /NTP/]],
+  [{ clients: 9_000 }, 'redis.clients', ['warning', /maxclients/]],
+])('of a Redis with %j, %s is %s', (health, check, [status, cure]) => {
   const wrong = judgeRedis({ ...REDIS, ...health }).filter((each) => each.status !== 'ok')
   expect(wrong).toEqual([
     { check, status, found: expect.any(String), cure: expect.stringMatching(cure) },

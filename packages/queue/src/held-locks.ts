@@ -30,10 +30,10 @@ export interface HeldLock {
 export async function listLocks(redis: Redis, prefix: string): Promise<HeldLock[]> {
   const queues = await listQueues(redis, prefix)
   const perQueue = await Promise.all(
-    queues.map(async (queue) => [
-      ...(await slotLocks(redis, prefix, queue)),
-      ...(await attemptLocks(redis, prefix, queue)),
-    ]),
+    queues.map(async (queue) => {
+      const slots = await slotLocks(redis, prefix, queue)
+      return slots.concat(await attemptLocks(redis, prefix, queue))
+    }),
   )
   return [...(await leaseLocks(redis, prefix)), ...perQueue.flat()]
 }
@@ -67,7 +67,6 @@ async function leaseLocks(redis: Redis, prefix: string): Promise<HeldLock[]> {
   return locks
 }
 
-/** A slot belongs to its run for as long as the run's message names its lot. */
 async function slotLocks(redis: Redis, prefix: string, queue: string): Promise<HeldLock[]> {
   const lots = await redis.hscan(lotsKey(prefix, queue), '0', 'COUNT', MOST)
   const names = lots[1].filter((name, at) => at % 2 === 0 && jobOfLot(name) !== undefined)
@@ -77,50 +76,57 @@ async function slotLocks(redis: Redis, prefix: string, queue: string): Promise<H
       return ids.map((id) => ({ lot, id }))
     }),
   )
-  return await Promise.all(
-    held
-      .flat()
-      .slice(0, MOST)
-      .map(async ({ lot, id }): Promise<HeldLock> => {
-        const message = bullKey(prefix, queue, id)
-        const [own, startedMs] = await redis.hmget(message, SLOT_FIELD, 'processedOn')
-        const job = jobOfLot(lot)
-        return {
-          id: `slot:${queue}:${id}`,
-          kind: 'slot',
-          holder: id,
-          queue,
-          ...(job === undefined ? {} : { job }),
-          lot,
-          ...since(startedMs),
-          stale: own !== lot,
-        }
-      }),
-  )
+  const slots = held.flat().slice(0, MOST)
+  return await Promise.all(slots.map(({ lot, id }) => slotLock(redis, prefix, { queue, lot, id })))
+}
+
+/** A slot belongs to its run for as long as the run's message names its lot. */
+async function slotLock(
+  redis: Redis,
+  prefix: string,
+  { queue, lot, id }: { queue: string; lot: string; id: string },
+): Promise<HeldLock> {
+  const message = bullKey(prefix, queue, id)
+  const [own, startedMs] = await redis.hmget(message, SLOT_FIELD, 'processedOn')
+  const job = jobOfLot(lot)
+  return {
+    id: `slot:${queue}:${id}`,
+    kind: 'slot',
+    holder: id,
+    queue,
+    ...(job === undefined ? {} : { job }),
+    lot,
+    ...since(startedMs),
+    stale: own !== lot,
+  }
+}
+
+async function attemptLocks(redis: Redis, prefix: string, queue: string): Promise<HeldLock[]> {
+  const ids = await redis.lrange(bullKey(prefix, queue, 'active'), 0, MOST - 1)
+  return await Promise.all(ids.map((id) => attemptLock(redis, prefix, { queue, id })))
 }
 
 /** The lock of a message is that of the attempt that a worker makes; without it the worker is gone. */
-async function attemptLocks(redis: Redis, prefix: string, queue: string): Promise<HeldLock[]> {
-  const ids = await redis.lrange(bullKey(prefix, queue, 'active'), 0, MOST - 1)
-  return await Promise.all(
-    ids.map(async (id): Promise<HeldLock> => {
-      const message = bullKey(prefix, queue, id)
-      const [leftMs, [job, startedMs]] = await Promise.all([
-        redis.pttl(`${message}:lock`),
-        redis.hmget(message, 'name', 'processedOn'),
-      ])
-      return {
-        id: `attempt:${queue}:${id}`,
-        kind: 'attempt',
-        holder: id,
-        queue,
-        ...(job == null ? {} : { job }),
-        ...since(startedMs),
-        ...(leftMs > 0 ? { expiresInMs: leftMs } : {}),
-        stale: leftMs < 0,
-      }
-    }),
-  )
+async function attemptLock(
+  redis: Redis,
+  prefix: string,
+  { queue, id }: { queue: string; id: string },
+): Promise<HeldLock> {
+  const message = bullKey(prefix, queue, id)
+  const [leftMs, [job, startedMs]] = await Promise.all([
+    redis.pttl(`${message}:lock`),
+    redis.hmget(message, 'name', 'processedOn'),
+  ])
+  return {
+    id: `attempt:${queue}:${id}`,
+    kind: 'attempt',
+    holder: id,
+    queue,
+    ...(job == null ? {} : { job }),
+    ...since(startedMs),
+    ...(leftMs > 0 ? { expiresInMs: leftMs } : {}),
+    stale: leftMs < 0,
+  }
 }
 
 function since(ms: string | null | undefined): { since?: string } {

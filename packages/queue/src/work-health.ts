@@ -1,13 +1,13 @@
-import type { OutboxHealth, WorkHealth } from '@jadwal/domain'
+import type { OutboxHealth, QueueHealth, WorkHealth } from '@jadwal/domain'
 import type { Redis } from 'ioredis'
 import { outboxKey, outboxRejectedKey, leaseKey, SCHEDULER } from './keys.ts'
-import { countQueues } from './queue-counts.ts'
+import { countQueues, type QueueCounts } from './queue-counts.ts'
 import { listQueues, readLeader, readWorkers } from './registry.ts'
 
 /** Looks at what the services leave in Redis. */
 export async function readWorkHealth(redis: Redis, prefix: string): Promise<WorkHealth> {
-  const [seconds] = await redis.time()
-  const nowMs = Number(seconds) * 1_000
+  const [seconds, micros] = await redis.time()
+  const nowMs = Math.floor(Number(seconds) * 1_000 + Number(micros) / 1_000)
   const names = await listQueues(redis, prefix)
   const [leader, isLed, workers, counts, schedulerOutbox] = await Promise.all([
     readLeader(redis, prefix),
@@ -17,11 +17,7 @@ export async function readWorkHealth(redis: Redis, prefix: string): Promise<Work
     readOutbox(redis, prefix, { queue: SCHEDULER, nowMs }),
   ])
   const queues = await Promise.all(
-    counts.map(async ({ name, counts: { waiting, prioritized } }) => ({
-      name,
-      waiting: waiting + prioritized,
-      ...(await readOutbox(redis, prefix, { queue: name, nowMs })),
-    })),
+    counts.map((queue) => readQueue(redis, prefix, { queue, nowMs })),
   )
   return {
     leader: isLed === 1 ? leader : undefined,
@@ -35,6 +31,16 @@ export async function readWorkHealth(redis: Redis, prefix: string): Promise<Work
     schedulerOutbox,
     nowMs,
   }
+}
+
+async function readQueue(
+  redis: Redis,
+  prefix: string,
+  { queue, nowMs }: { queue: QueueCounts; nowMs: number },
+): Promise<QueueHealth> {
+  const { name, counts } = queue
+  const outbox = await readOutbox(redis, prefix, { queue: name, nowMs })
+  return { name, waiting: counts.waiting + counts.prioritized, ...outbox }
 }
 
 async function readOutbox(
