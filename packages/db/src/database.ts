@@ -104,6 +104,8 @@ export type AttemptRow = Selectable<AttemptTable>
 interface JobRetentionTable {
   job: string
   retention: JSONColumnType<Retention>
+  /** When it was first published without one. */
+  withdrawn_at: Generated<Date | null>
 }
 
 interface LeaderTermTable {

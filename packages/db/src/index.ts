@@ -119,6 +119,8 @@ export { type LateTick, markLateTicks } from './mark-late-ticks.ts'
 export { migrate, type MigrateOptions } from './migrate.ts'
 export { type DatabaseOptions, openDatabase } from './open-database.ts'
 export type { Page, PageRequest } from './page.ts'
+export { type JobRetention, listRetentions, noteRetentions } from './job-retentions.ts'
+export { thinHistory } from './thin-history.ts'
 export { dropPartitions, ensurePartitions } from './partitions.ts'
 export {
   type PauseOutcome,

@@ -3,7 +3,10 @@ import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import type { Database } from './database.ts'
 import { deleteOldFromDefault } from './default-partition.ts'
 import { deleteOldRedrives, deleteOldSettled } from './delete-old-decisions.ts'
+import { unlessDropped } from './dropped-partition.ts'
 import { countRunsFrom } from './fold-run-stats.ts'
+import { deleteOldKept, keepRunsOfDay, keepRunsOfDefault } from './kept-runs.ts'
+import type { RetentionOptions } from './retention-rules.ts'
 import { schemaOf } from './schema-plugin.ts'
 
 /** The tables that are partitioned by day, and the column whose UUIDv7 tells the day. */
@@ -43,12 +46,15 @@ export async function ensurePartitions(
  * and those made by a redrive that finished later than that, live on in the default partition, with
  * their attempts; what finished there longer ago than `retentionDays` is deleted. A day with too many
  * runs that live on to be moved at one go stays whole until they are fewer. With them go decisions about
- * their letters, and redrives that ended as long ago. Returns the names of what it dropped.
+ * their letters, and redrives that ended as long ago. Before that, runs of jobs that keep them longer are
+ * moved to `runs_kept`, and what was kept there for long enough is deleted. Returns the names of what it
+ * dropped.
  */
 export async function dropPartitions(
   db: Kysely<Database>,
-  options: { now: Date; retentionDays: number },
+  options: Omit<RetentionOptions, 'retentions'> & Partial<RetentionOptions>,
 ): Promise<string[]> {
+  const rules: RetentionOptions = { retentions: [], ...options }
   const borderMs = startOfDay(options.now) - options.retentionDays * DAY
   const existing: string[] = []
   for (const { table } of PARTITIONED) existing.push(...(await listPartitions(db, table)))
@@ -56,9 +62,11 @@ export async function dropPartitions(
   const dropped: string[] = []
   await countRunsFrom(db, new Date(borderMs))
   for (const startMs of days) {
-    if (startMs + DAY <= borderMs) dropped.push(...(await dropDay(db, startMs, borderMs)))
+    if (startMs + DAY <= borderMs) dropped.push(...(await dropDay(db, startMs, rules)))
   }
+  await keepRunsOfDefault(db, borderMs, rules)
   await deleteOldFromDefault(db, borderMs)
+  await deleteOldKept(db, rules)
   await deleteOldSettled(db, borderMs)
   await deleteOldRedrives(db, borderMs)
   return dropped
@@ -69,8 +77,16 @@ export async function dropPartitions(
  * The default partition takes a row only when no other partition is for it, so the move is after
  * the detaching, and others wait for both.
  */
-function dropDay(db: Kysely<Database>, startMs: number, borderMs: number): Promise<string[]> {
-  return db.transaction().execute(async (tx) => {
+async function dropDay(
+  db: Kysely<Database>,
+  startMs: number,
+  rules: RetentionOptions,
+): Promise<string[]> {
+  const borderMs = startOfDay(rules.now) - rules.retentionDays * DAY
+  const table = partitionName('runs', startMs)
+  if ((await listPartitions(db, 'runs')).includes(table))
+    await unlessDropped(() => keepRunsOfDay(db, { table, startMs }, rules))
+  return await db.transaction().execute(async (tx) => {
     await lockPartitions(tx)
     await waitBriefly(tx)
     const [runs, attempts] = await Promise.all(
@@ -82,6 +98,8 @@ function dropDay(db: Kysely<Database>, startMs: number, borderMs: number): Promi
     if (runs !== undefined) {
       if (await isTooMuchToMove(tx, runs, borderMs)) return []
       const day = await detach(tx, 'runs', runs)
+      // What was recorded since they were moved: few, if any.
+      await keepRunsOfDay(tx, { table: runs, startMs }, rules)
       await sql`INSERT INTO ${sql.table('runs_default')}
         SELECT * FROM ${day} WHERE ${livesOn(borderMs)}`.execute(tx)
       await sql`DROP TABLE ${day}`.execute(tx)

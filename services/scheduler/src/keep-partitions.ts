@@ -1,7 +1,15 @@
-import { type Db, dropPartitions, ensurePartitions, readClock } from '@jadwal/db'
+import {
+  type Db,
+  dropPartitions,
+  ensurePartitions,
+  listRetentions,
+  noteRetentions,
+  readClock,
+} from '@jadwal/db'
 import { DAY, HOUR } from '@jadwal/domain'
 import type { RedisClock } from '@jadwal/queue'
 import type { Logger } from '@jadwal/runtime'
+import type { Catalogue } from './catalogue.ts'
 
 const DAYS_AHEAD = 3
 
@@ -9,6 +17,8 @@ export interface KeepPartitionsDeps {
   db: Db
   redisClock: RedisClock
   log: Logger
+  /** What the jobs say of how long their runs are kept. */
+  catalogue: Catalogue
   retentionDays: number
 }
 
@@ -18,11 +28,13 @@ export interface KeepPartitionsDeps {
  * that runs ahead drops nothing. Returns ms until the next time.
  */
 export async function keepPartitions(deps: KeepPartitionsDeps): Promise<number> {
-  const { db, redisClock, log, retentionDays } = deps
+  const { db, redisClock, log, catalogue, retentionDays } = deps
   const now = new Date(redisClock.nowMs())
   const earlier = new Date(Math.min(now.getTime(), (await readClock(db)).getTime()))
   const made = await ensurePartitions(db, { now, daysAhead: DAYS_AHEAD })
-  const dropped = await dropPartitions(db, { now: earlier, retentionDays })
+  await noteRetentions(db, catalogue.jobs(), earlier)
+  const retentions = await listRetentions(db)
+  const dropped = await dropPartitions(db, { now: earlier, retentionDays, retentions })
   if (made.length + dropped.length > 0)
     log.info({ made, dropped }, 'partitions of the history kept')
   return Math.min(HOUR, DAY - (now.getTime() % DAY) + 1)

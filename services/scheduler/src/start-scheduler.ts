@@ -41,6 +41,7 @@ import { carryOutAllCancels } from './carry-out-cancels.ts'
 import { keepPartitions } from './keep-partitions.ts'
 import { markLate } from './mark-late-ticks.ts'
 import { StepDown } from './step-down.ts'
+import { Thinning } from './thinning.ts'
 import { StatsKeeper } from './keep-stats.ts'
 import { trimAudit } from './trim-audit.ts'
 import { trimQueues } from './trim-queues.ts'
@@ -176,11 +177,14 @@ export async function startScheduler(
   const upkeep = (reign: Reign) => {
     const backfills = new Backfills(backfillDeps, reign)
     const stats = new StatsKeeper({ db, redisClock, log, statsDays })
+    const thinning = new Thinning({ db, redisClock, log, catalogue, retentionDays, reign })
     const redrives = new Redrives({ ...backfillDeps, deadLetters })
     return {
       'carry out redrives': () => redrives.round(),
       'make the runs of backfills': () => backfills.round(),
-      'keep the partitions': () => keepPartitions({ db, redisClock, log, retentionDays }),
+      'keep the partitions': () =>
+        keepPartitions({ db, redisClock, log, catalogue, retentionDays }),
+      'thin the history': () => thinning.round(),
       'fold the statistics': () => stats.round(),
       'find lost runs': () => lostRuns.round(),
       'carry out cancels': () => carryOutAllCancels({ redis, redisClock, prefix, log }),

@@ -22,6 +22,7 @@ import { indexRunsByQueueAndState } from './20261130T2113Z-index-runs-by-queue-a
 import { dropCoveredIndexes } from './20261130T2114Z-drop-covered-indexes.ts'
 import { indexRunsByKeyAndError } from './20261130T2115Z-index-runs-by-key-and-error.ts'
 import { keepRunsOfJobs } from './20261130T2116Z-keep-runs-of-jobs.ts'
+import { withdrawRetentions } from './20261130T2117Z-withdraw-retentions.ts'
 import { countEndsOnce } from './20261130T2120Z-count-ends-once.ts'
 import { createRunStats } from './20261130T2121Z-create-run-stats.ts'
 import { createAlerts } from './20261130T2140Z-create-alerts.ts'
@@ -56,6 +57,7 @@ export const migrations: Record<string, Migration> = {
   '20261130T2114Z-drop-covered-indexes': dropCoveredIndexes,
   '20261130T2115Z-index-runs-by-key-and-error': indexRunsByKeyAndError,
   '20261130T2116Z-keep-runs-of-jobs': keepRunsOfJobs,
+  '20261130T2117Z-withdraw-retentions': withdrawRetentions,
   '20261130T2120Z-count-ends-once': countEndsOnce,
   '20261130T2121Z-create-run-stats': createRunStats,
   '20261130T2140Z-create-alerts': createAlerts,

@@ -1,0 +1,98 @@
+import { DAY, firstUuidAt } from '@jadwal/domain'
+import { type RawBuilder, sql } from 'kysely'
+import type { Db } from './database.ts'
+import { unlessDropped } from './dropped-partition.ts'
+import type { JobRetention } from './job-retentions.ts'
+import { listPartitions, partitionStart } from './partitions.ts'
+import {
+  ENDED_STATES,
+  type EndedState,
+  goesBefore,
+  isInShare,
+  type RetentionOptions,
+} from './retention-rules.ts'
+
+/** Rows that one statement looks at. */
+const WALKED = 5_000
+const NO_ID = '00000000-0000-0000-0000-000000000000'
+
+export interface ThinOptions extends RetentionOptions {
+  /** Between two statements, with the ms that the last one took; false: no further. */
+  pause: (tookMs: number) => Promise<boolean>
+}
+
+/**
+ * Deletes the runs that their jobs keep shorter than others, with their attempts: those that ended longer
+ * ago than their days, and succeeded ones that are not in their share once a day is over. Rows of
+ * ticks stay, and so do dead runs that nobody has settled. A row that a late fact brings back goes the next
+ * time. Safe to repeat and to break off. Served by runs_job_state_idx. Returns how many it deleted.
+ */
+export async function thinHistory(db: Db, options: ThinOptions): Promise<number> {
+  let deleted = 0
+  const days = await listPartitions(db, 'runs')
+  for (const each of options.retentions) {
+    for (const state of ENDED_STATES) {
+      const goes = goesBefore(options, each, state)
+      if (goes === undefined) continue
+      const inDays = days.filter((name) => (partitionStart(name) ?? 0) < goes.border.getTime())
+      for (const table of [...inDays, 'runs_default']) {
+        const walk = { table, each, state, ...goes }
+        for (let after: string | undefined = NO_ID; after !== undefined;) {
+          const startMs = performance.now()
+          const from: string = after
+          const walked = await unlessDropped(() => thinBatch(db, walk, from))
+          deleted += walked?.deleted ?? 0
+          after = walked?.lastId
+          const goOn = await options.pause(performance.now() - startMs)
+          if (!goOn) return deleted
+        }
+      }
+    }
+  }
+  return deleted
+}
+
+interface Walk {
+  table: string
+  each: JobRetention
+  state: EndedState
+  border: Date
+  share: number
+}
+
+/** The rows after an id, in its order; says where to go on. */
+async function thinBatch(
+  db: Db,
+  { table, each, state, border, share }: Walk,
+  after: string,
+): Promise<{ deleted: number; lastId: string | undefined }> {
+  const runs = sql.table(table)
+  const { rows } = await sql<{ walked: number; deleted: number; lastId: string | null }>`
+    WITH walked AS MATERIALIZED (
+      SELECT id, finished_at < ${border} AND tick_at IS NULL AND NOT ${isInShare(share)}
+        AND ${isSettled(state)} AS goes
+      FROM ${runs} AS r WHERE job = ${each.job} AND state = ${state} AND id > ${after}::uuid
+      ORDER BY id LIMIT ${WALKED}
+    ), gone AS (
+      DELETE FROM ${runs} WHERE id = ANY (ARRAY(SELECT id FROM walked WHERE goes)) RETURNING id
+    ), gone_attempt AS (
+      DELETE FROM ${sql.table('attempts')} WHERE run_id IN (SELECT id FROM gone) AND ${ofDay(table)}
+    ) SELECT (SELECT count(*) FROM walked) AS walked, (SELECT count(*) FROM gone) AS deleted,
+      (SELECT id FROM walked ORDER BY id DESC LIMIT 1) AS "lastId"`.execute(db)
+  const [row] = rows
+  const isMore = row !== undefined && row.walked === WALKED
+  return { deleted: row?.deleted ?? 0, lastId: isMore ? (row.lastId ?? undefined) : undefined }
+}
+
+/** A dead letter that nobody has decided about waits for somebody to do so. */
+function isSettled(state: EndedState): RawBuilder<boolean> {
+  if (state !== 'dead') return sql`true`
+  return sql`EXISTS (SELECT FROM ${sql.table('settled_letters')} AS s WHERE s.run_id = r.id)`
+}
+
+/** Attempts lie in the day of their run. */
+function ofDay(table: string): RawBuilder<boolean> {
+  const startMs = partitionStart(table)
+  if (startMs === undefined) return sql`true`
+  return sql`run_id >= ${firstUuidAt(startMs)}::uuid AND run_id < ${firstUuidAt(startMs + DAY)}::uuid`
+}
