@@ -34,7 +34,7 @@ export async function runCommand(args: readonly string[], terminal: Terminal): P
   }
 }
 
-const SHOWN = new Set(['commander.helpDisplayed', 'commander.help', 'commander.version'])
+const SHOWN = new Set(['commander.helpDisplayed', 'commander.version'])
 
 function createProgram(terminal: Terminal, exitWith: (code: number) => void): Command {
   const program = new Command('jadwal')

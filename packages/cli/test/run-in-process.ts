@@ -32,7 +32,7 @@ export async function runInProcess(
     ask: () => Promise.resolve(undefined),
     edit: () => Promise.resolve(undefined),
     become: () => Promise.resolve(),
-    env: { JADWAL_URL: 'http://127.0.0.1:1' },
+    env: { JADWAL_URL: 'http://127.0.0.1:2' },
     outputColumns: () => undefined,
     errorColumns: () => undefined,
     timezone: 'Asia/Jakarta',

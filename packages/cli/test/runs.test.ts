@@ -211,6 +211,25 @@ test('dead letters: listed, grouped, redriven, discarded', async () => {
   expect(rest.output).toMatch(/^\d+ dead letters are discarded\n$/)
 })
 
+test('a queue is paused, and a run in it explained; statistics and alerts are shown', async () => {
+  const queue = 'shell'
+  const paused = await system.good(['queues', 'pause', queue, '--reason', 'a test'])
+  expect(paused.output).toBe('shell is paused\n')
+  const id = await enqueue('--payload', echo('waits'))
+  const why = await system.good(['runs', 'explain', id])
+  expect(why.output).toMatch(/ {2}queue-paused: .*a test/)
+  expect((await system.good(['runs', 'explain', id, '--json'])).json).toMatchObject({
+    id,
+    reasons: expect.any(Array),
+  })
+  expect((await system.good(['queues', 'resume', queue])).output).toBe(`${queue} is open\n`)
+  expect((await system.good(['stats', '--job', 'shell.exec'])).output).toMatch(/^TIME +SUCCEEDED/m)
+  expect((await system.good(['alerts', 'rules', 'list'])).output).toMatch(/^RULE +KIND/)
+  await system.good(['alerts', 'silence', 'quiet', '--until', '1h', '--queue', queue])
+  expect((await system.good(['alerts', 'silences', 'show', 'quiet'])).output).toContain(queue)
+  await system.good(['alerts', 'list', '--state', 'open', '--json'])
+})
+
 test('queues and workers are listed', async () => {
   const queues = await system.good(['queues', 'list'])
   expect(queues.output).toMatch(/^QUEUE +STATE +WAITING/)
