@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express'
-import type { z } from 'zod'
+import { z } from 'zod'
 import { Problem } from './problem.ts'
 
 /**
@@ -8,7 +8,8 @@ import { Problem } from './problem.ts'
  */
 export function checkQuery(query: z.ZodObject | undefined): RequestHandler {
   const known = Object.keys(query?.shape ?? {})
-  const takesAny = query?.def.catchall !== undefined && query.def.catchall.def.type !== 'never'
+  const others = query?.def.catchall
+  const takesAny = others !== undefined && !(others instanceof z.ZodNever)
   return (req, _res, next) => {
     const unknown = Object.keys(req.query).filter((name) => !known.includes(name))
     if (takesAny || unknown.length === 0) return next()

@@ -12,6 +12,7 @@ th, td { text-align: left; padding: .35rem .75rem .35rem 0; border-bottom: 1px s
 th { color: var(--soft); font-weight: 500; font-size: .85rem; } td.wrap { white-space: normal; overflow-wrap: anywhere; min-width: 12rem; }
 .number { text-align: right; } .soft, footer { color: var(--soft); } .bad { color: var(--bad); } .good { color: var(--good); }
 .note { background: var(--card); border-left: 3px solid var(--bad); padding: .5rem .75rem; }
+pre { overflow-x: auto; background: var(--card); padding: .5rem .75rem; font: .85em ui-monospace, monospace; } details { margin: .25rem 0; } summary { cursor: pointer; } h3 { font-size: .9rem; margin: 1rem 0 .25rem; }
 code { font: .9em ui-monospace, monospace; }
 form { display: grid; gap: .75rem; max-width: 24rem; margin: 15vh auto 0; }
 input, button { font: inherit; padding: .5rem .75rem; border: 1px solid var(--line); border-radius: .4rem; background: var(--card); color: inherit; }
