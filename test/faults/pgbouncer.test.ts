@@ -38,7 +38,7 @@ test('the whole works through PgBouncer in transaction mode, with five connectio
   if (!api) throw new Error('no api')
   const ask = apiClient(api, 'test-admin-token')
 
-  const schedule = { job: JOBS.quick.name, every: '1s' }
+  const schedule = { job: JOBS.quick.name, every: '1s', payload: { n: 0 } }
   const put = await Promise.all(
     Array.from({ length: 12 }, (_, n) => ask('PUT', `/schedules/often-${n}`, schedule)),
   )
@@ -92,7 +92,7 @@ test('the whole works through PgBouncer in transaction mode, with five connectio
     expect(names).not.toContain(partitionOf(now - 40 * DAY))
   }, IN_TIME)
   expect(await bouncer.servers()).toBeLessThanOrEqual(POOL_SIZE)
-})
+}, 300_000)
 
 /** The table of the runs of a day. */
 function partitionOf(atMs: number): string {

@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import { CHANGED_RUN, countEnds, ENDED_BEFORE } from './count-ends.ts'
+import { CHANGED_RUN, countEnds, ENDED_BEFORE, haveRetries } from './count-ends.ts'
 import type { Database } from './database.ts'
 import { upsertAudit } from './record-audit.ts'
 import { TOLD_COLUMNS, type ToldRun, toldRuns } from './told-run.ts'
@@ -80,7 +80,7 @@ export async function recordFacts(
   const { rows } = await sql<RecordedFacts>`
     WITH fact AS MATERIALIZED (SELECT * FROM json_to_recordset(${facts}::json) AS fact(${FACT_FORM})),
     changed_run AS (${upsertRuns(tell)}),
-    counted AS (${countEnds()}),
+    counted AS (${countEnds(haveRetries(lines))}),
     changed_attempt AS (${upsertAttempts()}),
     changed_term AS (${upsertTerms()}),
     changed_letter AS (${insertLetters()}),
