@@ -56,7 +56,8 @@ export function candidatesFor(program: Command, words: readonly string[]): Candi
 }
 
 function optionOf(command: Command, word: string): Option | undefined {
-  return command.options.find((each) => each.is(word.split('=')[0] ?? ''))
+  const [name = ''] = word.split('=')
+  return command.options.find(({ short, long }) => short === name || long === name)
 }
 
 function valuesOf(option: Option): Candidates {
