@@ -32,7 +32,7 @@ export function createApp(deps: ApiDeps, admission: Admission): Express {
 
   const pages = pageEndpoints(deps, admission)
   app.use(pages.router)
-  app.use(BOARD_PATH, requireRole('viewer'), deps.board)
+  app.use(BOARD_PATH, requireRole('viewer'), deps.board(deps))
   app.use('/api/v1', apiEndpoints(deps).router)
 
   app.use((req) => {

@@ -1,58 +1,54 @@
 import { createBullBoard } from '@bull-board/api'
-import { BullMQAdapter } from '@bull-board/api/bullMQAdapter'
-import { ExpressAdapter } from '@bull-board/express'
-import { TICKS_QUEUE } from '@jadwal/domain'
+import type { Role } from '@jadwal/domain'
+import { isAtLeast } from '@jadwal/domain'
 import { keys, listQueues } from '@jadwal/queue'
 import { Queue } from 'bullmq'
-import { type RequestHandler, Router } from 'express'
-import type { Redis } from 'ioredis'
-import { methodNotAllowed } from './endpoints.ts'
+import type { RequestHandler } from 'express'
+import type { ApiDeps } from './api-deps.ts'
+import { BoardAdapter } from './board-adapter.ts'
+import { BoardQueue, boardQueuesOf } from './board-queue.ts'
+import { boardRouter } from './board-router.ts'
+import { basePathOf } from './public-path.ts'
 
 export const BOARD_PATH = '/queues'
 const POLL_SECONDS = 15
-/** A field of a message that is longer as JSON is cut; a large one freezes the page. */
-const LONGEST_FIELD = 20_000
+
+const UI = {
+  boardTitle: 'Jadwal',
+  boardLogo: { path: '' },
+  hideDocsLink: true,
+  hideRedisDetails: true,
+  showWorkers: false,
+  showMetrics: false,
+  sortQueues: true,
+  pollingInterval: { showSetting: false, forceInterval: POLL_SECONDS },
+}
 
 export interface Board {
-  handler: RequestHandler
+  /** Serves the board; acts are carried out with what the routes of the api work with. */
+  handler: (deps: ApiDeps) => RequestHandler
   /** Shows the queues that there are by now. Rejects when Redis is away. */
   refresh: () => Promise<void>
   close: () => Promise<void>
 }
 
-export interface BoardDeps {
-  redis: Redis
-  prefix: string
-  /** The public path of `/`, without its slash. */
-  base: string
+export interface BoardDeps extends Pick<ApiDeps, 'redis' | 'prefix' | 'publicUrl' | 'snapshots'> {
   onError: (error: Error) => void
 }
 
 /**
- * Bull Board over every queue, its dead letters, and the leader's alarms, for looking only: what it
- * would do to messages goes round the history.
+ * Bull Board over every queue, its dead letters, and the leader's alarms. There are two of them, which
+ * differ in what their pages offer: one for who may only look, one for who may act. What may be asked
+ * of them, and by whom, stands in `board-router.ts`.
  */
-export function createBoard({ redis, prefix, base, onError }: BoardDeps): Board {
-  const server = new ExpressAdapter().setBasePath(base + BOARD_PATH)
-  const board = createBullBoard({
-    queues: [],
-    serverAdapter: server,
-    options: {
-      uiConfig: {
-        boardTitle: 'Jadwal',
-        boardLogo: { path: '' },
-        hideRedisDetails: true,
-        showWorkers: false,
-        showMetrics: false,
-        sortQueues: true,
-        pollingInterval: { showSetting: false, forceInterval: POLL_SECONDS },
-      },
-    },
-  })
-  const opened = new Map<string, { queue: Queue; adapter: BullMQAdapter }>()
+export function createBoard(deps: BoardDeps): Board {
+  const { redis, prefix, publicUrl, snapshots, onError } = deps
+  const basePath = basePathOf(publicUrl) + BOARD_PATH
+  const toLook = openBoard(basePath)
+  const toAct = openBoard(basePath)
+  const queues = new Map<string, Queue>()
 
-  function open(name: string, bullPrefix: string, description: string): void {
-    if (opened.has(name)) return
+  function open(name: string, bullPrefix: string): Queue {
     // Without skipMetasUpdate a reader would overwrite what the queue's owner has set.
     const queue = new Queue(name, {
       connection: redis,
@@ -61,43 +57,44 @@ export function createBoard({ redis, prefix, base, onError }: BoardDeps): Board 
       skipWaitingForReady: true,
     })
     queue.on('error', onError)
-    const adapter = new BullMQAdapter(queue, { readOnlyMode: true, description })
-    for (const field of ['data', 'returnValue', 'progress'] as const)
-      adapter.setFormatter(field, shorten)
-    opened.set(name, { queue, adapter })
+    return queue
   }
 
   async function refresh(): Promise<void> {
-    const before = opened.size
-    open(TICKS_QUEUE, keys.bullPrefix(prefix, TICKS_QUEUE), 'Alarms of the leader, one a cadence')
-    for (const queue of await listQueues(redis, prefix)) {
-      const bullPrefix = keys.bullPrefix(prefix, queue)
-      open(queue, bullPrefix, 'Runs')
-      open(keys.deadQueueName(queue), bullPrefix, `Dead letters of ${queue}`)
+    const shown = boardQueuesOf(await listQueues(redis, prefix))
+    if (shown.length === queues.size) return
+    for (const { name, of } of shown)
+      if (!queues.has(name)) queues.set(name, open(name, keys.bullPrefix(prefix, of)))
+    for (const [board, mayAct] of [
+      [toLook, false],
+      [toAct, true],
+    ] as const) {
+      const adapters = shown.flatMap(({ name, ...of }) => {
+        const queue = queues.get(name)
+        const readOnlyMode = !mayAct || of.kind !== 'runs'
+        return queue ? [new BoardQueue(queue, { ...of, snapshots, readOnlyMode })] : []
+      })
+      board.replaceQueues(adapters)
     }
-    if (opened.size === before) return
-    board.replaceQueues([...opened.values()].map(({ adapter }) => adapter))
   }
 
+  const boardOf = (role: Role): BoardAdapter =>
+    isAtLeast(role, 'operator') ? toAct.adapter : toLook.adapter
   return {
-    handler: Router().use(onlyLook, server.getRouter() as RequestHandler),
+    handler: (apiDeps) => boardRouter(apiDeps, boardOf),
     refresh,
     close: async () => {
-      await Promise.allSettled([...opened.values()].map(({ queue }) => queue.close()))
+      await Promise.allSettled([...queues.values()].map((queue) => queue.close()))
     },
   }
 }
 
-const onlyLook: RequestHandler = (req, _res, next) => {
-  if (req.method === 'GET' || req.method === 'HEAD') return next()
-  throw methodNotAllowed(req.method, 'GET, HEAD', ' The board is for looking; act through /api/v1.')
-}
-
-function shorten(value: unknown): unknown {
-  const text = JSON.stringify(value) ?? ''
-  if (text.length <= LONGEST_FIELD) return value
-  return {
-    cut: `${text.length} characters as JSON, the first ${LONGEST_FIELD} are`,
-    begins: text.slice(0, LONGEST_FIELD),
-  }
+function openBoard(basePath: string) {
+  const adapter = new BoardAdapter().setBasePath(basePath) as BoardAdapter
+  const { replaceQueues } = createBullBoard({
+    queues: [],
+    serverAdapter: adapter,
+    options: { uiConfig: UI },
+  })
+  return { adapter, replaceQueues }
 }

@@ -1,5 +1,6 @@
+import type { RunView } from '@jadwal/db'
 import { retryNow } from '@jadwal/queue'
-import type { RequestHandler } from 'express'
+import type { RequestHandler, Response } from 'express'
 import type { ApiDeps } from './api-deps.ts'
 import { askRedis } from './ask.ts'
 import { noteChange } from './audit.ts'
@@ -18,23 +19,40 @@ export function addRetryRoute(endpoints: Endpoints, deps: ApiDeps): void {
 }
 
 function retryHandler(deps: ApiDeps): RequestHandler {
-  const { redis, prefix } = deps
   return async (req, res) => {
-    const { id, queue, state } = await requireRun(deps, req.params['id'])
-    if (state === 'dead') {
-      const [settling] = await redriveById(deps, [id], callerOf(res).name)
-      const redrivenAs = newRun(settling)
-      const answer = { id: redrivenAs, state: 'queued', redriveOf: id }
-      noteChange(res, { before: { state }, after: { redrivenAs } })
-      res.status(202).location(`/api/v1/runs/${redrivenAs}`).json(answer)
-      return
-    }
-    if (state !== 'retrying') throw notRetrying(`The run is ${state}`)
-    const isDue = await askRedis(() => retryNow(redis, prefix, { queue, id }))
-    if (!isDue) throw notRetrying('The run has just been taken up, or is parked')
-    noteChange(res, { before: { state }, after: { state, isDue: true } })
-    res.status(202).location(`/api/v1/runs/${id}`).json({ id, state })
+    const retried = await retryRun(deps, res, await requireRun(deps, req.params['id']))
+    res.status(202).location(`/api/v1/runs/${retried.id}`).json(retried)
   }
+}
+
+/** What a retry leads to: the run itself, or the new one of a dead letter. */
+interface RetriedRun {
+  id: string
+  state: 'queued' | 'retrying'
+  redriveOf?: string
+}
+
+/**
+ * Makes a run that waits for a retry now, and a dead one anew, for who makes the request that is
+ * answered with `res`. Throws a `Problem` for any other.
+ */
+export async function retryRun(
+  deps: ApiDeps,
+  res: Response,
+  { id, queue, state }: Pick<RunView, 'id' | 'queue' | 'state'>,
+): Promise<RetriedRun> {
+  if (state === 'dead') {
+    const [settling] = await redriveById(deps, [id], callerOf(res).name)
+    const redrivenAs = newRun(settling)
+    noteChange(res, { before: { state }, after: { redrivenAs } })
+    return { id: redrivenAs, state: 'queued', redriveOf: id }
+  }
+  if (state !== 'retrying') throw notRetrying(`The run is ${state}`)
+  const { redis, prefix } = deps
+  const isDue = await askRedis(() => retryNow(redis, prefix, { queue, id }))
+  if (!isDue) throw notRetrying('The run has just been taken up, or is parked')
+  noteChange(res, { before: { state }, after: { state, isDue: true } })
+  return { id, state }
 }
 
 /** Throws a `Problem` when there is none. */

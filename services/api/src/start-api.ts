@@ -25,7 +25,6 @@ import { createApp } from './app.ts'
 import { AuditTrail } from './audit-trail.ts'
 import { createBoard } from './bull-board.ts'
 import type { ApiConfig } from './config.ts'
-import { basePathOf } from './public-path.ts'
 import { EventHub } from './event-hub.ts'
 import { QueueSnapshots } from './queue-snapshots.ts'
 import { ShownRuns } from './shown-runs.ts'
@@ -81,10 +80,12 @@ export async function startApi(config: ApiConfig, context: ServiceContext): Prom
     throw new UnavailableError({ what: 'Postgres', variable: 'DATABASE_URL', address, cause })
   })
 
+  const snapshots = new QueueSnapshots({ redis, prefix, clock })
   const board = createBoard({
     redis,
     prefix,
-    base: basePathOf(config.publicUrl),
+    publicUrl: config.publicUrl,
+    snapshots,
     onError: onRedisError,
   })
   lifecycle.onClose('board', board.close)
@@ -97,7 +98,6 @@ export async function startApi(config: ApiConfig, context: ServiceContext): Prom
   )
   lifecycle.onClose('look for queues', () => lookForQueues)
 
-  const snapshots = new QueueSnapshots({ redis, prefix, clock })
   const events = new EventHub({ redis, redisUrl, prefix, clock, log, most: config.eventStreams })
   const audit = new AuditTrail({ redis, prefix, clock, log })
   lifecycle.onClose('audit', () => audit.close())
@@ -110,15 +110,6 @@ export async function startApi(config: ApiConfig, context: ServiceContext): Prom
     onError: onRedisError,
   })
   lifecycle.onClose('subscription', () => subscription.close())
-  const app = createApp(
-    {
-      redis,
-      prefix,
-      publicUrl: config.publicUrl,
-      db,
-      producer,
-      trigger,
-      maxPayloadBytes,
   const alerts = new AlertEvaluator({
     redis,
     prefix,
@@ -133,6 +124,16 @@ export async function startApi(config: ApiConfig, context: ServiceContext): Prom
     await evaluate
     await alerts.close()
   })
+  const app = createApp(
+    {
+      redis,
+      prefix,
+      publicUrl: config.publicUrl,
+      db,
+      producer,
+      alertProducer,
+      trigger,
+      maxPayloadBytes,
       deadLetters,
       snapshots,
       shownRuns: new ShownRuns({ redis, prefix, clock, cipher }),
@@ -141,7 +142,6 @@ export async function startApi(config: ApiConfig, context: ServiceContext): Prom
       tokens,
       tokenUses,
       clock,
-      alertProducer,
       log,
       ready: async () => {
         const [redisAnswer, postgresAnswer] = await Promise.allSettled([

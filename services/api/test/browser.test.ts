@@ -44,8 +44,6 @@ test('a person signs in, sees the page and Bull Board, and nothing is asked of o
     await page.getByText('emails.dead').first().waitFor()
     await page.goto(`${api.url}/queues/queue/emails`)
     await page.getByText('email.send').first().waitFor()
-    // Nothing that acts is offered.
-    expect(await page.getByRole('button', { name: /retry|promote|clean|pause/i }).count()).toBe(0)
 
     const elsewhere = (urls: string[]) =>
       urls.filter((url) => !url.startsWith(api.url) && !url.startsWith('data:'))

@@ -1,0 +1,108 @@
+import {
+  type JobDescription,
+  REDACTED,
+  redactPayload,
+  type RunMessage,
+  valuesAt,
+} from '@jadwal/domain'
+import { z } from 'zod'
+
+/** A field of a message that is longer as JSON is cut; a large one freezes the page. */
+const LONGEST_FIELD = 20_000
+/** Shorter values at a redacted path are found in too many texts by chance. */
+const SHORTEST_VALUE = 4
+const HIDDEN = '[hidden]'
+const ENCRYPTED = '[encrypted]'
+
+/** What of BullMQ's options says nothing but how a run is made. */
+const SHOWN_OPTIONS = ['attempts', 'delay', 'priority', 'timestamp', 'backoff', 'jobId']
+
+/** A message as Bull Board shows it, as far as it can carry what is not for everybody's eyes. */
+const ShownMessage = z.looseObject({
+  name: z.string(),
+  data: z.unknown(),
+  opts: z.record(z.string(), z.unknown()).catch({}),
+  progress: z.unknown(),
+  returnValue: z.unknown(),
+  failedReason: z.unknown(),
+  stacktrace: z.unknown(),
+})
+
+/**
+ * A message as everybody may see it: payloads without what its job redacts, nothing of what is encrypted,
+ * and nothing at all of a job that no worker has published, of which nobody knows what is secret.
+ */
+export function showMessage(message: unknown, jobs: ReadonlyMap<string, JobDescription>): unknown {
+  const parsed = ShownMessage.safeParse(message)
+  if (!parsed.success) return {}
+  const { name, data, opts, ...rest } = parsed.data
+  const job = jobs.get(name)
+  const options = Object.fromEntries(
+    SHOWN_OPTIONS.flatMap((option) => (option in opts ? [[option, opts[option]]] : [])),
+  )
+  const carried = ['progress', 'returnValue', 'failedReason', 'stacktrace'] as const
+  if (!job) {
+    const hidden = carried.flatMap((field) => (isEmpty(rest[field]) ? [] : [[field, HIDDEN]]))
+    const shown = { ...rest, ...Object.fromEntries(hidden), stacktrace: [] }
+    return { ...shown, name, data: isEmpty(data) ? data : HIDDEN, opts: options }
+  }
+  const mask = masking(payloadOf(data), job)
+  const masked = carried.map((field) => [field, shorten(withoutEnvelopes(mask(rest[field])))])
+  const shownData = shorten(mask(withoutEnvelopes(redacted(data, job))))
+  return { ...rest, ...Object.fromEntries(masked), name, data: shownData, opts: options }
+}
+
+function payloadOf(data: unknown): unknown {
+  return (data as Partial<RunMessage> | null)?.payload
+}
+
+function redacted(data: unknown, { redact = [] }: JobDescription): unknown {
+  if (data === null || typeof data !== 'object' || !('payload' in data)) return data
+  return { ...data, payload: redactPayload(data.payload, redact) }
+}
+
+/** Puts REDACTED in the place of the texts at a payload's redacted paths, wherever they turn up. */
+function masking(payload: unknown, { redact = [] }: JobDescription): (value: unknown) => unknown {
+  const secrets = valuesAt(payload, redact)
+    .filter((value) => typeof value === 'string' || typeof value === 'number')
+    .map(String)
+    .filter((text) => text.length >= SHORTEST_VALUE)
+  if (secrets.length === 0) return (value) => value
+  const hide = (text: string): string =>
+    secrets.reduce((shown, secret) => shown.replaceAll(secret, REDACTED), text)
+  return (value) => mapTexts(value, hide)
+}
+
+function mapTexts(value: unknown, map: (text: string) => string): unknown {
+  if (typeof value === 'string') return map(value)
+  if (Array.isArray(value)) return value.map((each) => mapTexts(each, map))
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [map(key), mapTexts(member, map)]),
+  )
+}
+
+function withoutEnvelopes(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutEnvelopes)
+  if (value === null || typeof value !== 'object') return value
+  if ('$encrypted' in value) return ENCRYPTED
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key, withoutEnvelopes(member)]),
+  )
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === null || value === undefined || value === 0 || value === '') return true
+  return typeof value === 'object' && Object.keys(value).length === 0
+}
+
+function shorten(value: unknown): unknown {
+  const text = JSON.stringify(value) ?? ''
+  if (text.length <= LONGEST_FIELD) return value
+  if (typeof value === 'string') return `${value.slice(0, LONGEST_FIELD)}…`
+  if (Array.isArray(value)) return [`${text.slice(0, LONGEST_FIELD)}…`]
+  return {
+    cut: `${text.length} characters as JSON, the first ${LONGEST_FIELD} are`,
+    begins: text.slice(0, LONGEST_FIELD),
+  }
+}
