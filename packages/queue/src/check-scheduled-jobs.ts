@@ -1,5 +1,5 @@
-import { ALERTS_QUEUE, type JobDescription } from '@jadwal/domain'
-import type { PayloadCheck } from './payload-check.ts'
+import { ALERTS_QUEUE, isSecretRef, type JobDescription, valuesAt } from '@jadwal/domain'
+import type { PayloadCheck, PayloadProblem } from './payload-check.ts'
 
 /** What a schedule asks for. */
 export interface ScheduledJob {
@@ -17,7 +17,8 @@ export interface ScheduledJobProblem {
 
 /**
  * Checks jobs and payloads of schedules against the jobs that workers have published. Before the first
- * worker ever did, every schedule is fine: it waits for one.
+ * worker ever did, every schedule is fine: it waits for one. What a job redacts may be there as a
+ * reference to a secret only: schedules, with all their versions, are kept as they are written.
  */
 export function checkScheduledJobs(
   jobs: readonly JobDescription[],
@@ -34,10 +35,27 @@ export function checkScheduledJobs(
       const message = `no worker serves this job; known are ${known}`
       return [{ field: `schedules.${name}.job`, value: spec.job, message, isUnknownJob: true }]
     }
-    return payloads.problems(job, spec.payload).map(({ field, message }) => ({
-      field: `schedules.${name}.${field}`,
-      message,
-      isUnknownJob: false,
-    }))
+    return [...payloads.problems(job, spec.payload), ...plainlyRedacted(job, spec.payload)].map(
+      ({ field, message }) => ({
+        field: `schedules.${name}.${field}`,
+        message,
+        isUnknownJob: false,
+      }),
+    )
   })
+}
+
+function plainlyRedacted({ redact = [] }: JobDescription, payload: unknown): PayloadProblem[] {
+  return redact
+    .filter((path) => valuesAt(payload, [path]).some(hasPlainText))
+    .map((path) => ({
+      field: `payload.${path}`,
+      message:
+        'is redacted by its job, and a schedule is kept as it is written: give { "secret": "NAME" }, and the workers JADWAL_SECRET_NAME',
+    }))
+}
+
+function hasPlainText(value: unknown): boolean {
+  if (value === null || typeof value !== 'object') return value !== null && value !== undefined
+  return !isSecretRef(value) && Object.values(value).some(hasPlainText)
 }
