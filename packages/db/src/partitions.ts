@@ -83,9 +83,9 @@ async function dropDay(
   rules: RetentionOptions,
 ): Promise<string[]> {
   const borderMs = startOfDay(rules.now) - rules.retentionDays * DAY
-  const table = partitionName('runs', startMs)
-  if ((await listPartitions(db, 'runs')).includes(table))
-    await unlessDropped(() => keepRunsOfDay(db, { table, startMs }, rules))
+  const ofDay = partitionName('runs', startMs)
+  if ((await listPartitions(db, 'runs')).includes(ofDay))
+    await unlessDropped(() => keepRunsOfDay(db, { table: ofDay, startMs }, rules))
   return await db.transaction().execute(async (tx) => {
     await lockPartitions(tx)
     await waitBriefly(tx)

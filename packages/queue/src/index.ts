@@ -125,7 +125,7 @@ export { sweepFailed, type SweepDeps } from './sweep-failed.ts'
 export { workWaits } from './work-waits.ts'
 export { publishHeartbeat, removeHeartbeat } from './worker-heartbeat.ts'
 export { openCorkedRedis } from './corked-redis.ts'
-export { findRunInRedis, type FoundRun } from './find-run.ts'
+export { findRunInRedis, type FoundRun, readMessage } from './find-run.ts'
 export { idsWithMessage, unclaimed } from './known-ids.ts'
 export {
   countQueues,
@@ -165,3 +165,4 @@ export {
 } from './check-scheduled-jobs.ts'
 export { payloadHash } from './canonical-json.ts'
 export { PayloadCheck, type PayloadProblem } from './payload-check.ts'
+export { listNewestLiving, type LivingRun } from './newest-living.ts'

@@ -84,7 +84,7 @@ async function outcome<T>(work: Promise<T>): Promise<{ value?: T; error?: unknow
 }
 
 /** The row that the recorder would make of a fact. */
-function rowOf(fact: RunFact): RunRow {
+export function rowOf(fact: RunFact): RunRow {
   const enqueuedAt = new Date(fact.enqueued_at)
   return {
     id: fact.id,
@@ -124,7 +124,7 @@ function rowOf(fact: RunFact): RunRow {
 }
 
 /** The recorded attempts, and the one that the fact is of. */
-function withAttemptOf(fact: RunFact, attempts: readonly AttemptRow[]): AttemptRow[] {
+export function withAttemptOf(fact: RunFact, attempts: readonly AttemptRow[]): AttemptRow[] {
   const others = attempts.filter((each) => each.attempt !== fact.attempt)
   if (fact.attempt < 1 || fact.attempt_state == null) return [...attempts]
   return [

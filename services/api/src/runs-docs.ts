@@ -25,15 +25,22 @@ const Accepted = z
   })
   .meta({ id: 'AcceptedRun' })
 
+const RunPage = pageOf(RunSchema).extend({
+  partial: z
+    .literal(true)
+    .optional()
+    .describe('Redis cannot be reached: runs that are not in the history yet are missing.'),
+})
+
 const LOCATION = { Location: 'Where the run is.' }
 
 export const listRunsDoc: OperationDoc = {
   id: 'listRuns',
   summary: 'Search runs',
   description:
-    'The latest first. A cursor is the place of a run, so that runs which come while you page neither double nor hide any.',
+    'The latest first. A cursor is the place of a run, so that runs which come while you page neither double nor hide any. Runs that wait or run and are not in the history yet are among them, as far as they came to their queue last; words are looked for in their searchable text alone. A page can be short and have a cursor all the same, where a search takes long: go on with it.',
   query: RunQuery,
-  answers: listAnswer(pageOf(RunSchema), RUN_EXAMPLE),
+  answers: listAnswer(RunPage, RUN_EXAMPLE),
 }
 
 export const enqueueRunDoc: OperationDoc = {

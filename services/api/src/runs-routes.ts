@@ -1,12 +1,12 @@
-import { listRuns, runView } from '@jadwal/db'
 import { isEnded } from '@jadwal/domain'
 import { cancelRun } from '@jadwal/queue'
 import type { RequestHandler } from 'express'
 import type { ApiDeps } from './api-deps.ts'
-import { askHistory, askRedis } from './ask.ts'
+import { askRedis } from './ask.ts'
 import { noteChange } from './audit.ts'
 import type { Endpoints } from './endpoints.ts'
 import { addEnqueueBatchRoute, enqueueHandlers } from './enqueue-routes.ts'
+import { listRunsWithLiving } from './list-runs-with-living.ts'
 import { Problem } from './problem.ts'
 import { requireRun } from './require-run.ts'
 import { readRunQuery } from './run-query.ts'
@@ -28,13 +28,12 @@ export function addRunsRoutes(endpoints: Endpoints, deps: ApiDeps): void {
   })
 }
 
-function listHandler({ db, shownRuns }: ApiDeps): RequestHandler {
+function listHandler(deps: ApiDeps): RequestHandler {
   return async (req, res) => {
     const { filters, page } = readRunQuery(req.query)
-    const runs = await askHistory(() => listRuns(db, filters, page))
-    const views = runs.items.map(({ run, attempts }) => runView(run, attempts))
-    const items: RunAnswer[] = await shownRuns.forCaller(res, views)
-    res.json({ items, nextCursor: runs.nextCursor })
+    const { items: views, ...rest } = await listRunsWithLiving(deps, filters, page)
+    const items: RunAnswer[] = await deps.shownRuns.forCaller(res, views)
+    res.json({ items, ...rest })
   }
 }
 
