@@ -238,6 +238,16 @@ export function tokensChangedChannel(prefix: string): string {
   return `${bullPrefix(prefix, SCHEDULER)}:tokens-changed`
 }
 
+/** STRING with PX: the token of the api that evaluates alerts. */
+export function alertsLeaseKey(prefix: string): string {
+  return `${companionPrefix(prefix, ALERTS_QUEUE)}evaluator`
+}
+
+/** HASH rule and group → the alert (`AlertState`, as JSON), of each of which something is left to be told. */
+export function alertStatesKey(prefix: string): string {
+  return `${companionPrefix(prefix, ALERTS_QUEUE)}states`
+}
+
 /** HASH schedule uuid → the queue that its last tick is kept in. */
 export function homesKey(prefix: string): string {
   return `${bullPrefix(prefix, SCHEDULER)}:homes`
@@ -258,16 +268,6 @@ export function idHomeKey(prefix: string, id: string): string {
 
 /** HASH job name → JobDescription as JSON. Published by workers; stays when they go. */
 export function jobsKey(prefix: string): string {
-/** STRING with PX: the token of the api that evaluates alerts. */
-export function alertsLeaseKey(prefix: string): string {
-  return `${companionPrefix(prefix, ALERTS_QUEUE)}evaluator`
-}
-
-/** HASH rule and group → the alert (`AlertState`, as JSON), of each of which something is left to be told. */
-export function alertStatesKey(prefix: string): string {
-  return `${companionPrefix(prefix, ALERTS_QUEUE)}states`
-}
-
   return `{${prefix}:registry}:jobs`
 }
 
