@@ -41,7 +41,7 @@ async function setup() {
 /** Runs of a job that end in every way, are delayed, cancelled, redriven, and made by a schedule. */
 async function makeRuns(
   { client, ask, ended }: Awaited<ReturnType<typeof setup>>,
-  jobs: typeof talkers | typeof keepers,
+  jobs: typeof talkers,
 ): Promise<void> {
   for (const job of jobs)
     for (const how of WAYS) await client.enqueue(job, { how, pin: PIN, order: `order-${how}` })

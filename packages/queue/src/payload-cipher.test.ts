@@ -21,7 +21,7 @@ test('whatever is sealed is opened as it was, and shows nothing of itself', () =
       const envelope = cipher.seal(text, about)
       expect(isEnvelope(envelope)).toBe(true)
       expect(cipher.open(envelope, about)).toBe(text)
-      if (text.length > 8) expect(JSON.stringify(envelope)).not.toContain(text)
+      expect(text.length <= 8 || !JSON.stringify(envelope).includes(text)).toBe(true)
     }),
     { numRuns: 200 },
   )
@@ -74,9 +74,11 @@ test('the first key encrypts, each decrypts, and a key that is gone is named', (
   expect(openedValue({ a: 1 }, about, undefined)).toEqual({ a: 1 })
 })
 
+function hash(...keys: { id: string; secret: Buffer }[]): string {
+  return new PayloadCipher(keys).hash('pay', { a: 1, b: 2 })
+}
+
 test('a hash tells equal payloads, also while keys are rotated, and only to who has the oldest', () => {
-  const hash = (...keys: { id: string; secret: Buffer }[]) =>
-    new PayloadCipher(keys).hash('pay', { a: 1, b: 2 })
   expect(hash(k1)).toBe(hash(k2, k1))
   expect(hash(k1, k2)).toBe(hash(k2, k1))
   expect(new PayloadCipher([k1]).hash('pay', { b: 2, a: 1 })).toBe(hash(k1))
