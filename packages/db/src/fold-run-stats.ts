@@ -7,8 +7,8 @@ import { floorTo, STATS_KEPT_MS, STATS_STEPS, type StatsStep } from './run-stats
 const AT_ONCE = 2_000
 
 /**
- * Moves what recorders have counted into rows by minute, hour and day, for each job and for each
- * schedule, some at a time. One at a time does it: who comes meanwhile does nothing. What is moved is at
+ * Moves what recorders have counted into rows by minute, hour and day, for all runs (without a queue and
+ * job), for each job and for each schedule, some at a time. One at a time does it: who comes meanwhile does nothing. What is moved is at
  * each instant in one place, so that who reads both counts it once. Returns how many rows it moved;
  * fewer than it could means that there are no more. Served by run_stats_one_row_idx.
  */
@@ -40,11 +40,14 @@ async function fold(tx: Transaction<Database>): Promise<number> {
         SELECT minute, schedule_id, queue, job, 'duration', unnest(durations) FROM taken
       ) AS times GROUP BY 1, 2, 3, 4, 5, 6
     ), summed AS (
-      SELECT scope.schedule_id, step, date_trunc(step, minute, 'UTC') AS at, queue, job, measure,
-        bucket, sum(n) AS n
+      SELECT scope.schedule_id, step, date_trunc(step, minute, 'UTC') AS at, scope.queue, scope.job,
+        measure, bucket, sum(n) AS n
       FROM told, unnest(${[...STATS_STEPS]}::text[]) AS steps (step),
-        LATERAL (SELECT NULL::uuid AS schedule_id UNION ALL
-          SELECT told.schedule_id WHERE told.schedule_id IS NOT NULL) AS scope
+        LATERAL (
+          SELECT NULL::uuid AS schedule_id, '' AS queue, '' AS job
+          UNION ALL SELECT NULL, told.queue, told.job
+          UNION ALL SELECT told.schedule_id, told.queue, told.job WHERE told.schedule_id IS NOT NULL
+        ) AS scope
       GROUP BY 1, 2, 3, 4, 5, 6, 7
     ), upserted AS (
       INSERT INTO ${sql.table('run_stats')} AS s (schedule_id, step, at, queue, job,

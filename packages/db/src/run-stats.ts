@@ -55,7 +55,7 @@ export async function runStats(db: Db, query: StatsQuery): Promise<RunStats> {
   }
   const series = [...points]
     .toSorted(([a], [b]) => a - b)
-    .map(([at, tally]) => ({ at: new Date(at), ...tally.sums() }))
+    .map(([at, tally]) => Object.assign({ at: new Date(at) }, tally.sums()))
   return { from: new Date(from), to: new Date(to), step, totals: totals.sums(), series }
 }
 
@@ -77,7 +77,7 @@ function countRows(db: Db, query: StatsQuery & { step: StatsStep }) {
     WITH folded AS (
       SELECT * FROM ${sql.table('run_stats')}
       WHERE ${scheduleIs(query.scheduleId)} AND step = ${step} AND at >= ${from} AND at < ${to}
-        AND ${isOf(query)}
+        AND ${isOfAll(query) ? sql`queue = '' AND job = ''` : isOf(query)}
     ), fresh AS (
       SELECT date_trunc(${step}, minute, 'UTC') AS at, * FROM ${sql.table('run_stats_deltas')}
       WHERE minute >= ${from} AND minute < ${to} AND ${isOf(query)}
@@ -102,6 +102,11 @@ function countRows(db: Db, query: StatsQuery & { step: StatsStep }) {
 
 function scheduleIs(id: string | undefined): RawBuilder<unknown> {
   return id === undefined ? sql`schedule_id IS NULL` : sql`schedule_id = ${id}`
+}
+
+/** Whether nothing is left out: all runs together have rows of their own. */
+function isOfAll({ job, queue, scheduleId }: StatsQuery): boolean {
+  return job === undefined && queue === undefined && scheduleId === undefined
 }
 
 function isOf({ job, queue }: StatsQuery): RawBuilder<unknown> {

@@ -141,7 +141,7 @@ test('rows are kept as long as their step says', async () => {
   await foldAll()
   const steps = async () => {
     const { rows } = await sql<{ step: string }>`
-      SELECT step FROM ${sql.table('run_stats')} ORDER BY step`.execute(database.db)
+      SELECT DISTINCT step FROM ${sql.table('run_stats')} ORDER BY step`.execute(database.db)
     return rows.map(({ step }) => step)
   }
   await deleteOldStats(database.db, { now: inDays(1.9), statsDays: 90 })

@@ -20,6 +20,10 @@ async function raise(api: TestApi, ...jobs: string[]): Promise<void> {
   await appendEvents(api.redis, api.prefix, events)
 }
 
+function tell({ redis, prefix }: Pick<TestApi, 'redis' | 'prefix'>, job: string): Promise<void> {
+  return appendRunEvents(redis, prefix, [{ type: 'run.succeeded', at: AT, data: { job } }])
+}
+
 const jobsOf = (heard: readonly { data: { job: string } }[]) => heard.map(({ data }) => data.job)
 
 test('a client hears what happens from now on, unpacked and with ids', async () => {
@@ -82,8 +86,6 @@ test('what is not kept any more is a gap', async () => {
 
 test('what happens to runs is told only while somebody listens, and the time between is a gap', async () => {
   const api = await setupApi()
-  const tell = ({ redis, prefix }: Pick<TestApi, 'redis' | 'prefix'>, job: string) =>
-    appendRunEvents(redis, prefix, [{ type: 'run.succeeded', at: AT, data: { job } }])
   const { prefix } = api
   await listen(api)
   expect(await areRunEventsWanted(api.redis, prefix)).toBe(false)

@@ -3,6 +3,8 @@ import { newRunId, revision, systemClock } from '@jadwal/domain'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { setupApi, type TestApi } from './setup-api.ts'
 
+const REASONS = { succeeded: null, dead: 'failed', cancelled: 'cancelled' } as const
+
 let api: TestApi
 
 beforeAll(async () => {
@@ -21,7 +23,7 @@ beforeAll(async () => {
     started_at: at(-19),
     finished_at: at(-9),
     attempt: 1,
-    ...(state === 'succeeded' ? {} : { reason: state === 'dead' ? 'failed' : 'cancelled' }),
+    reason: REASONS[state],
   }))
   await recordFacts(
     db,

@@ -93,8 +93,8 @@ function deadEvent({ ...data }: Told[number]): JadwalEvent {
   return { type: 'run.dead', at: data.finishedAt ?? data.enqueuedAt, data: { ...data } }
 }
 
-function runEvent({ fingerprint: _, ...data }: Told[number]): RunEvent[] {
-  if (data.state === 'dead') return []
-  const at = data.finishedAt ?? data.startedAt ?? data.enqueuedAt
-  return [{ type: TYPES[data.state], at, data }]
+function runEvent(told: Told[number]): RunEvent[] {
+  if (told.state === 'dead') return []
+  const at = told.finishedAt ?? told.startedAt ?? told.enqueuedAt
+  return [{ type: TYPES[told.state], at, data: { ...told } }]
 }

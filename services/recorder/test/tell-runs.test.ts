@@ -90,4 +90,5 @@ test('a Redis that refuses events keeps no fact from being recorded', async () =
   await bench.put(fact)
   await bench.startRecorder()
   await bench.everythingRecorded([fact.id])
+  expect(await bench.recorded()).toEqual([fact.id])
 })
