@@ -37,9 +37,9 @@ function open() {
 
 /** All that is answered to a whole stream. */
 async function answersTo(body: string) {
-  const headers = { 'content-type': NDJSON }
-  const answer = await api.ask('/api/v1/runs/batch', { method: 'POST', headers, body })
-  return answer.text
+  const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': NDJSON }
+  const answer = await fetch(`${api.url}/api/v1/runs/batch`, { method: 'POST', headers, body })
+  return (await answer.text())
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line))
@@ -114,13 +114,13 @@ test('what was sent when the connection broke can be sent again, and is there on
 })
 
 test('a stream of many thousand runs keeps their order', async () => {
-  const body = Array.from({ length: 12_000 }, () => JSON.stringify(GOOD)).join('\n')
+  const body = Array.from({ length: 3_000 }, () => JSON.stringify(GOOD)).join('\n')
   const answers = await answersTo(body)
-  expect(answers).toHaveLength(12_000)
+  expect(answers).toHaveLength(3_000)
   const ids = answers.map(({ id }) => id)
   const places = ids.slice(0, 500)
   const queued = await api.redis.lrange(`{${api.prefix}:emails}:emails:wait`, 0, -1)
-  expect(new Set(ids).size).toBe(12_000)
+  expect(new Set(ids).size).toBe(3_000)
   expect(queued.toReversed().filter((id) => places.includes(id))).toEqual(places)
 })
 
