@@ -29,7 +29,8 @@ import { ended, silentEnd } from './alert-end.ts'
 import { AlertOutlet } from './alert-outlet.ts'
 import { limitGroups } from './limit-groups.ts'
 import { lookBackTo, seenUntilMs } from './look-back.ts'
-import { type Observation, observeRule } from './observe-rule.ts'
+import type { Observation } from './observation.ts'
+import { observeRule } from './observe-rule.ts'
 
 const LEASE_MS = 12 * SECOND
 const LOOK_EACH_MS = SECOND

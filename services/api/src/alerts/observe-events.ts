@@ -13,7 +13,7 @@ import {
   ALERTS_QUEUE,
   type AlertSubject,
 } from '@jadwal/domain'
-import type { Observation } from './observe-rule.ts'
+import type { Observation } from './observation.ts'
 
 type EventSpec = Extract<AlertRuleSpec, { kind: 'dead-letter' | 'late-tick' | 'missed-tick' }>
 

@@ -1,6 +1,6 @@
 import { findFailureRates } from '@jadwal/db'
 import { type AlertRuleSpec, ALERTS_QUEUE, ruleMs } from '@jadwal/domain'
-import type { Observation, ObserveDeps } from './observe-rule.ts'
+import type { Observation, ObserveDeps } from './observation.ts'
 
 /** Jobs of whose runs too large a share died lately. */
 export async function observeFailureRate(

@@ -1,21 +1,8 @@
-import type { Db } from '@jadwal/db'
-import type { AlertGroup, AlertRule } from '@jadwal/domain'
-import type { AlertSnapshot } from '@jadwal/queue'
+import type { AlertRule } from '@jadwal/domain'
+import type { Observation, ObserveDeps } from './observation.ts'
 import { observeEvents } from './observe-events.ts'
 import { observeFailureRate } from './observe-failure-rate.ts'
 import { observeStanding } from './observe-standing.ts'
-
-/** What a rule finds at one look. */
-export interface Observation {
-  groups: AlertGroup[]
-  /** False: there may be more than was found. */
-  isComplete: boolean
-}
-
-export interface ObserveDeps {
-  db: Db
-  snapshot: AlertSnapshot
-}
 
 /** Looks for what a rule is about; of events for what happened from `fromMs` on. Rejects when Postgres is away and is needed. */
 export async function observeRule(
