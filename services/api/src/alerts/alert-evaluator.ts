@@ -270,11 +270,10 @@ export class AlertEvaluator {
 
   /** Brings Postgres up to date; alerts that are over leave Redis then. */
   async #record(nowMs: number): Promise<void> {
-    const { db } = this.#deps
     const states = [...this.#unrecorded.values()]
     const recorded = await this.#askPostgres(async () => {
-      await recordAlerts(db, states)
-      if (nowMs >= this.#nextTidyMs) await deleteOldAlerts(db, new Date(nowMs))
+      await recordAlerts(this.#deps.db, states)
+      if (nowMs >= this.#nextTidyMs) await deleteOldAlerts(this.#deps.db, new Date(nowMs))
       return true
     })
     if (!recorded) return
