@@ -186,3 +186,18 @@ test('after a large loss one round follows the other at once', async () => {
   const dead = await bench.db.selectFrom('runs').select('id').where('state', '=', 'dead').execute()
   expect(dead).toHaveLength(2_100)
 }, 60_000)
+
+test('a lost run whose row lacks what its job redacts is dead, and neither made again nor redriven without it', async () => {
+  const bench = await setup('retry')
+  const id = await bench.queued({ payload: { card: '[redacted]' } })
+  const encrypted = { $encrypted: `1.k1.${'n'.repeat(16)}.${'c'.repeat(30)}` }
+  const other = await bench.queued({ payload: encrypted })
+  await twoRounds(bench)
+  await bench.record()
+  expect(await row(bench, id)).toMatchObject({
+    state: 'dead',
+    reason: 'lost',
+    error: { message: expect.stringContaining('lacks the values that its job redacts') },
+  })
+  expect(await row(bench, other)).toMatchObject({ state: 'queued', payload: encrypted })
+})
