@@ -70,6 +70,16 @@ function look({ table, kind }: Probe, { search, range, limit }: Ask): RawBuilder
           WHERE ${and(search.rest)} ORDER BY t.id DESC LIMIT ${limit}) AS ids,
         (SELECT count(*)::int FROM newest) AS seen`
     case 'some':
+      if (search.words !== undefined)
+        return sql`
+          WITH found(run_id) AS MATERIALIZED (
+            SELECT id FROM ${from} WHERE ${and([search.words, ...within(range)])} LIMIT ${SOME + 1})
+          SELECT array(
+            SELECT t.id FROM found JOIN ${from} AS t ON t.id = found.run_id
+            WHERE ${and(search.all.slice(0, -1))}
+            ORDER BY t.id DESC LIMIT ${limit}) AS ids,
+          (SELECT count(*)::int FROM found) AS seen`
+    // falls through
     case 'every':
       return sql`
         WITH found AS MATERIALIZED (

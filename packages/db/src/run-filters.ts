@@ -60,8 +60,10 @@ export interface Search {
   states: readonly RunState[] | undefined
   /** What else holds; nothing when the leader says all. */
   rest: readonly RawBuilder<boolean>[]
-  /** All that holds. */
+  /** All that holds, the words last. */
   all: readonly RawBuilder<boolean>[]
+  /** The words, which are dear to check run by run: where few runs of a day have them, these are gathered first. */
+  words: RawBuilder<boolean> | undefined
   lead: RawBuilder<boolean>
 }
 
@@ -77,8 +79,14 @@ const ALL_STATES: readonly RunState[] = [
 
 /** How runs with these conditions are looked for. */
 export function planSearch(conditions: Conditions): Search {
+  const words = isGiven(conditions, 'q') ? condition(conditions, 'q') : undefined
+  return { ...planLead(conditions), words }
+}
+
+function planLead(conditions: Conditions): Omit<Search, 'words'> {
   const given = (Object.keys(conditions) as Name[]).filter((name) => isGiven(conditions, name))
-  const all = given.map((name) => condition(conditions, name))
+  const all = given.filter((name) => name !== 'q').map((name) => condition(conditions, name))
+  if (given.includes('q')) all.push(condition(conditions, 'q'))
   const leader = LEADERS.find((name) => given.includes(name))
   if (leader === undefined) return searchByState(conditions, given, all)
   const byState = leader === 'job' || leader === 'queue'
@@ -97,7 +105,7 @@ function searchByState(
   conditions: Conditions,
   given: readonly Name[],
   all: readonly RawBuilder<boolean>[],
-): Search {
+): Omit<Search, 'words'> {
   const { states } = conditions
   const rest = restOf(conditions, given, ['states'])
   if (states === undefined || states.includes('succeeded')) {
@@ -148,12 +156,12 @@ function condition(conditions: Conditions, name: Name): RawBuilder<boolean> {
     case 'labels':
       return sql`(labels IS NOT NULL AND labels @> ${JSON.stringify(labels)}::jsonb)`
     case 'q':
-      return words(q.trim())
+      return hasWords(q.trim())
   }
 }
 
 /** Served by runs_pkey, runs_words_idx, runs_idempotency_key_idx and runs_job_state_idx, together. */
-function words(q: string): RawBuilder<boolean> {
+function hasWords(q: string): RawBuilder<boolean> {
   const text = sql`((error IS NOT NULL OR search IS NOT NULL) AND to_tsvector('simple',
     left(coalesce(error ->> 'message', ''), 8000) || ' ' || left(coalesce(search, ''), 8000))
     @@ plainto_tsquery('simple', ${q}))`

@@ -6,7 +6,7 @@ import { type Kysely, type Migration, sql } from 'kysely'
  */
 export const indexSearchText: Migration = {
   async up(db: Kysely<unknown>) {
-    // Serves listRuns() with words to search for. Its expression is that of words() in run-conditions.ts.
+    // Serves listRuns() with words to search for. Its expression is that of hasWords() in run-filters.ts.
     await sql`CREATE INDEX runs_words_idx ON runs USING gin (to_tsvector('simple',
         left(coalesce(error ->> 'message', ''), 8000) || ' ' || left(coalesce(search, ''), 8000)))
       WITH (gin_pending_list_limit = 256)
