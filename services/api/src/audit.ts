@@ -41,7 +41,7 @@ export function audited(
       request: requestOf(req),
       secrets,
       address: req.ip,
-      requestId: String(req.id),
+      requestId: typeof req.id === 'string' ? req.id : undefined,
     })
     const end = (status: number): void => entry.end(status, (res.locals as Locals)[CHANGE])
     const fail = (error: unknown): void => end(toProblem(error).status)

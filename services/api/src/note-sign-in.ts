@@ -8,5 +8,6 @@ export function noteSignIn(
   req: Request,
   { caller, action, status }: { caller: Caller; action: string; status: number },
 ): void {
-  audit.note({ caller, action, address: req.ip, requestId: String(req.id) }, status)
+  const requestId = typeof req.id === 'string' ? req.id : undefined
+  audit.note({ caller, action, address: req.ip, requestId }, status)
 }

@@ -152,11 +152,12 @@ export class Provider {
 
 /** In the header, as is the rule, or in the body where the provider knows only that. */
 function withSecret(secret: string): oidc.ClientAuth {
-  return (server, client, body, headers) => {
+  return (...request) => {
+    const [server] = request
     const ways = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
     const isInHeader = ways.includes('client_secret_basic')
     const authenticate = isInHeader ? oidc.ClientSecretBasic(secret) : oidc.ClientSecretPost(secret)
-    authenticate(server, client, body, headers)
+    authenticate(...request)
   }
 }
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net'
 import { vi } from 'vitest'
-import Provider, { type Configuration } from 'oidc-provider'
+import { type Configuration, Provider } from 'oidc-provider'
 
 /** A provider of OpenID Connect in this process, at which whoever asks is signed in as `claims` say. */
 export interface TestProvider extends AsyncDisposable {
