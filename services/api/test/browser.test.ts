@@ -31,7 +31,7 @@ test('a person signs in, sees the page and Bull Board, and nothing is asked of o
     page.on('pageerror', (error) => void faults.push(error.message))
 
     await page.goto(api.url)
-    await page.getByLabel('Admin token').fill(TOKEN)
+    await page.getByLabel('Token').fill(TOKEN)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('heading', { name: 'Queues' }).waitFor()
     expect(await page.getByRole('link', { name: 'emails', exact: true }).count()).toBe(1)
