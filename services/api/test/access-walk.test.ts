@@ -156,20 +156,31 @@ test.each(ODD)('%s is closed, however it is asked for', async (path) => {
 function boardRoutes(): { method: string; path: string }[] {
   const server = new ExpressAdapter()
   createBullBoard({ queues: [], serverAdapter: server })
-  const { stack } = server.getRouter() as { stack: BoardLayer[] }
-  return stack.flatMap(({ route }) =>
-    route === undefined
-      ? []
-      : [route.path].flat().flatMap((path) =>
-          Object.keys(route.methods).map((method) => ({
-            method: method.toUpperCase(),
-            path: `/queues${path.replaceAll(/:\w+/g, 'emails')}`,
-          })),
-        ),
+  const { router } = server.getRouter() as { router: BoardLayer }
+  return routesIn(router).flatMap(({ path, methods }) =>
+    [path].flat().flatMap((one) =>
+      Object.keys(methods).map((method) => ({
+        method: method.toUpperCase(),
+        path: `/queues${one.replaceAll(/:\w+/g, 'emails')}`,
+      })),
+    ),
   )
 }
+
+interface BoardRoute {
+  path: string | string[]
+  methods: Record<string, boolean>
+}
 interface BoardLayer {
-  route?: { path: string | string[]; methods: Record<string, boolean> }
+  /** Of a router it is a function. */
+  route?: BoardRoute | (() => unknown)
+  handle?: BoardLayer
+  stack?: BoardLayer[]
+}
+
+function routesIn({ route, handle, stack = [] }: BoardLayer): BoardRoute[] {
+  if (typeof route === 'object') return [route]
+  return [...(handle ? routesIn(handle) : []), ...stack.flatMap(routesIn)]
 }
 
 test('Bull Board is closed without a token, and a viewer changes nothing in it', async () => {
