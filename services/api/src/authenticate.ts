@@ -10,7 +10,7 @@ import { Problem } from './problem.ts'
 import { SESSION_COOKIE, type Session } from './session.ts'
 
 /** What who has `JADWAL_ADMIN_TOKEN` is called. No token may have the name. */
-export const ADMIN = 'admin'
+const ADMIN = 'admin'
 
 /**
  * Lets in whoever brings a token in the Authorization header, or the cookie of a session. A session may

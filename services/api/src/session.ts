@@ -5,7 +5,7 @@ import { z } from 'zod'
 
 export const SESSION_COOKIE = 'jadwal_session'
 /** A session ends after this long, and earlier when nothing was asked for so long. */
-export const SESSION_MS = 7 * DAY
+const SESSION_MS = 7 * DAY
 const IDLE_MS = 12 * HOUR
 /** A cookie that says when something was asked last is made anew when that is so long ago. */
 const RENEW_AFTER_MS = 5 * MINUTE
