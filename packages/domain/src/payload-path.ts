@@ -30,7 +30,10 @@ export function redactPayload(payload: unknown, paths: readonly PayloadPath[]): 
 
 function hide(value: unknown, [name, ...rest]: readonly string[]): unknown {
   if (name === undefined) return REDACTED
-  const hidden = members(value, name).map(([key, member]) => [key, hide(member, rest)] as const)
+  const hidden = members(value, name).flatMap(([key, member]) => {
+    const shown = hide(member, rest)
+    return shown === member ? [] : [[key, shown] as const]
+  })
   if (hidden.length === 0) return value
   if (Array.isArray(value)) return Object.assign([...value], Object.fromEntries(hidden))
   // Keeps a member called __proto__ what it is.
