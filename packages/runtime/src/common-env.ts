@@ -41,7 +41,10 @@ export const commonEnv = {
 } as const
 
 /** The variable `JADWAL_DB_POOL`: most connections to Postgres, with the service's own default and least. */
-export function dbPoolEnv(defaultMost: number, least: number): z.ZodDefault<z.ZodType<number, string>> {
+export function dbPoolEnv(
+  defaultMost: number,
+  least: number,
+): z.ZodDefault<z.ZodType<number, string>> {
   return integerEnv(least, 500).default(defaultMost)
 }
 
