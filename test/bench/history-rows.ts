@@ -40,7 +40,7 @@ export function randomNumbers(seed: number): () => number {
 }
 
 /** Small numbers are much likelier than great ones, as with the runs of jobs. */
-export function skewed(random: () => number, count: number): number {
+function skewed(random: () => number, count: number): number {
   return Math.floor(count * random() ** 3)
 }
 

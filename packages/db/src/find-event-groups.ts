@@ -38,7 +38,7 @@ export interface EventQuery {
 /** At most the latest so many are looked at. */
 const MOST_RUNS = 20_000
 /** And so many groups, the largest first. */
-export const MOST_GROUPS = 200
+const MOST_GROUPS = 200
 const LONGEST_ERROR = 200
 
 export interface EventGroups {

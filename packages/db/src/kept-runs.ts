@@ -108,7 +108,7 @@ async function moveAll(db: Db, { table, which, ofDay }: Move): Promise<void> {
 }
 
 /** The columns of a table, by name, since two tables may have them in another order. */
-export async function columnsOf(db: Db, table: string): Promise<RawBuilder<unknown>> {
+async function columnsOf(db: Db, table: string): Promise<RawBuilder<unknown>> {
   const { rows } = await sql<{ name: string }>`
     SELECT attname AS name FROM pg_attribute
     WHERE attrelid = to_regclass(${`"${schemaOf(db)}".${table}`}) AND attnum > 0 AND NOT attisdropped

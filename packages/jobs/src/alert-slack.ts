@@ -23,7 +23,7 @@ export function alertSlack(deps: PostDeps): AnyJob {
 }
 
 /** Mattermost and others show `text`, Slack the blocks. */
-export function slackBody({ subject, facts, examples, advice, link }: AlertText) {
+function slackBody({ subject, facts, examples, advice, link }: AlertText) {
   const lines = [
     ...facts.map(({ label, text }) => `*${label}:* ${escape(text)}`),
     ...examples.map(({ text, link: to }) =>

@@ -119,7 +119,7 @@ export function isGap(entry: EventEntry): boolean {
 }
 
 /** Positive when `a` is later. */
-export function compareIds(a: string, b: string): number {
+function compareIds(a: string, b: string): number {
   const [aMs = 0, aNumber = 0] = a.split('-').map(Number)
   const [bMs = 0, bNumber = 0] = b.split('-').map(Number)
   return aMs - bMs || aNumber - bNumber

@@ -53,7 +53,6 @@ const SettlingSchema = z
     Refused,
   ])
   .meta({ id: 'Settling', description: 'What became of one dead letter.' })
-export type SettlingAnswer = z.infer<typeof SettlingSchema>
 
 const Settled = z.strictObject({ items: z.array(SettlingSchema), nextCursor: z.null() })
 

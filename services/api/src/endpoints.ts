@@ -58,7 +58,7 @@ export class Endpoints {
   }
 }
 
-export function methodNotAllowed(method: string, allow: string, hint = ''): Problem {
+function methodNotAllowed(method: string, allow: string, hint = ''): Problem {
   return new Problem('method-not-allowed', {
     detail: `${method} is not possible here, only ${allow}.${hint}`,
     headers: { Allow: allow },

@@ -50,7 +50,6 @@ export const WarningSchema = z
     runs: z.int(),
   })
   .meta({ id: 'ScheduleWarning', description: 'What somebody should look at.' })
-export type WarningAnswer = z.infer<typeof WarningSchema>
 
 export const FieldChangeSchema = z
   .strictObject({

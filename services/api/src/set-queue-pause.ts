@@ -61,7 +61,7 @@ export async function setQueuePause(
 }
 
 /** Throws a `Problem` unless runs lie, or have lain, in a queue of this name. */
-export async function requireQueue(
+async function requireQueue(
   { redis, prefix }: Pick<PauseDeps, 'redis' | 'prefix'>,
   name: string,
 ): Promise<void> {

@@ -88,11 +88,11 @@ function narrowed(
 }
 
 /** In characters as people count them. */
-export function lengthOf(text: string): number {
+function lengthOf(text: string): number {
   return Array.from(text).length
 }
 
-export function cut(text: string, width: number): string {
+function cut(text: string, width: number): string {
   return lengthOf(text) <= width
     ? text
     : `${Array.from(text)

@@ -31,7 +31,7 @@ const SILENCE = {
   reason: 'Postgres is moved',
 }
 
-export const SettingParams = z.object({
+const SettingParams = z.object({
   name: z.string().meta({ description: 'Its name.', examples: ['billing'] }),
 })
 

@@ -105,7 +105,7 @@ async function workerWarnings({ redis, prefix, clock }: ApiDeps): Promise<string
   return ['No worker serves the queue alerts: messages wait there until one does.']
 }
 
-export function alertView(
+function alertView(
   state: AlertState,
   silences: readonly { spec: AlertSilenceSpec }[],
   nowMs: number,

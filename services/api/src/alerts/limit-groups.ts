@@ -2,7 +2,7 @@ import type { AlertGroup } from '@jadwal/domain'
 
 /** So many alerts of one rule at once; what is beyond is one more. */
 const MOST = 20
-export const OTHERS = 'others'
+const OTHERS = 'others'
 
 /**
  * The groups of a rule, of which all beyond twenty are one: those that have an alert already go first, then
