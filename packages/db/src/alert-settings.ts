@@ -1,5 +1,6 @@
+import type { AlertSettingRow } from './alert-tables.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
-import type { AlertSettingRow, Db } from './database.ts'
+import type { Db } from './database.ts'
 import { type Page, pageLimit, pageOf, type PageRequest } from './page.ts'
 
 /** The tables of what people set about alerts, each row with a name. */

@@ -1,6 +1,6 @@
 import { type Expression, type RawBuilder, sql } from 'kysely'
 import type { Db } from './database.ts'
-import type { VersionContent } from './schedule-change.ts'
+import type { VersionContent } from './version-content.ts'
 
 /** The hashes of calendars by their names, as a version of a schedule has them. */
 export type CalendarHashes = Readonly<Record<string, string>>

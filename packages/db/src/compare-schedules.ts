@@ -5,12 +5,8 @@ import { type CalendarComparison, compareCalendars } from './compare-calendars.t
 import type { Database, ScheduleSource } from './database.ts'
 import { type CalendarTable, givenSchedules } from './given-schedules.ts'
 import { namedCalendars } from './named-calendars.ts'
-import type {
-  PlannedSchedule,
-  ScheduleChanges,
-  SchedulePlan,
-  VersionContent,
-} from './schedule-change.ts'
+import type { PlannedSchedule, ScheduleChanges, SchedulePlan } from './schedule-change.ts'
+import type { VersionContent } from './version-content.ts'
 
 /** Schedules in one statement: none takes long, or much memory. */
 export const CHUNK = 5_000

@@ -3,13 +3,19 @@ import type {
   Calendars,
   LogLine,
   Retention,
-  Role,
   RunError,
   RunReason,
   RunState,
   TermEnd,
 } from '@jadwal/domain'
 import type { ColumnType, Generated, JSONColumnType, Kysely, Selectable } from 'kysely'
+import type { AuditTable, TokenTable } from './access-tables.ts'
+import type {
+  AlertRuleTable,
+  AlertSettingTable,
+  AlertSilenceTable,
+  AlertStateTable,
+} from './alert-tables.ts'
 
 /** The tables of Jadwal. Runs and attempts are written by `recordFacts` alone, in raw SQL. */
 export interface Database {
@@ -270,81 +276,7 @@ interface RedriveTable {
 }
 export type RedriveRow = Selectable<RedriveTable>
 
-/** A token that lets somebody in, until it expires or is revoked. */
-interface TokenTable {
-  id: string
-  name: string
-  /** SHA-256 of the token, which is nowhere else. */
-  hash: Buffer
-  role: Role
-  created_by: string
-  created_at: Date
-  expires_at: Date | null
-  /** To the minute. */
-  last_used_at: Date | null
-  revoked_at: Date | null
-  revoked_by: string | null
-}
-export type TokenRow = Selectable<TokenTable>
-
-/** An entry of the audit log. Written by `recordFacts` alone. */
-interface AuditTable {
-  /** A UUIDv7: the order of ids is that of time. */
-  id: string
-  at: Date
-  actor: string
-  role: Role
-  came_by: string
-  token_id: string | null
-  address: string | null
-  request_id: string | null
-  action: string
-  subject: string | null
-  request: unknown
-  /** The HTTP status of the answer; null when nobody knows how it ended. */
-  status: number | null
-  ended_at: Date | null
-  before: unknown
-  after: unknown
-  recorded_at: Generated<Date>
-}
-export type AuditRow = Selectable<AuditTable>
-
 /** One row: grows with each change of any schedule. */
 interface ScheduleRevisionTable {
   revision: number
-}
-
-/** What somebody has set about alerts: a rule, a channel, or a silence. */
-interface AlertSettingTable {
-  name: string
-  /** As it was checked, with defaults filled in. */
-  spec: ColumnType<Record<string, unknown>, string, string>
-  author: string
-  revision: number
-  changed_at: Date
-}
-export type AlertSettingRow = Selectable<AlertSettingTable>
-
-interface AlertRuleTable extends AlertSettingTable {
-  seen_until: Date | null
-}
-
-interface AlertSilenceTable extends AlertSettingTable {
-  until_at: Date
-}
-
-/** Alerts that are open or were; the columns beside `state` are what is asked for. */
-interface AlertStateTable {
-  id: string
-  rule: string
-  group_key: string
-  since: Date
-  changed_at: Date
-  last_sent_at: Date | null
-  sent: number
-  count: number
-  /** Null also while its end is left to be told. */
-  closed_at: Date | null
-  state: ColumnType<unknown, string, string>
 }

@@ -66,10 +66,10 @@ export {
   stopRedrive,
 } from './redrives.ts'
 export { type AuditFilters, deleteOldAudit, listAudit } from './list-audit.ts'
+export type { AuditRow, TokenRow } from './access-tables.ts'
+export type { AlertSettingRow } from './alert-tables.ts'
 export type {
-  AlertSettingRow,
   AttemptRow,
-  AuditRow,
   BackfillRow,
   CalendarRow,
   Database,
@@ -81,7 +81,6 @@ export type {
   SchedulePauseRow,
   ScheduleSource,
   SettledLetterRow,
-  TokenRow,
 } from './database.ts'
 export { hasSchedules } from './has-schedules.ts'
 export { findHistoryStart } from './find-history-start.ts'
@@ -169,7 +168,6 @@ export {
   type PlannedSchedule,
   type ScheduleChanges,
   type SchedulePlan,
-  type VersionContent,
 } from './schedule-change.ts'
 export { SchedulesBusyError } from './schedule-lock.ts'
 export { findSettled } from './settled-letters.ts'
@@ -185,3 +183,4 @@ export {
 } from './tokens.ts'
 export { readClock } from './read-clock.ts'
 export { readPostgresHealth } from './postgres-health.ts'
+export type { VersionContent } from './version-content.ts'

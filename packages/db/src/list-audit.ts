@@ -1,7 +1,8 @@
 import { DAY, firstUuidAt } from '@jadwal/domain'
 import { type Kysely, sql } from 'kysely'
+import type { AuditRow } from './access-tables.ts'
 import { decodeCursor, encodeCursor, UUID } from './cursor.ts'
-import type { AuditRow, Database } from './database.ts'
+import type { Database } from './database.ts'
 import { BATCH, inBatches } from './in-batches.ts'
 import { type Page, pageLimit, pageOf, type PageRequest } from './page.ts'
 

@@ -3,7 +3,7 @@ import { contentReader, type HashedContent } from './calendar-revisions.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
 import type { Database } from './database.ts'
 import { type Page, pageLimit, pageOf, type PageRequest } from './page.ts'
-import type { VersionContent } from './schedule-change.ts'
+import type { VersionContent } from './version-content.ts'
 
 /** The largest integer of Postgres. */
 const LAST = 2 ** 31 - 1

@@ -1,6 +1,7 @@
 import type { ScheduleProblem } from '@jadwal/domain'
 import type { ScheduleSource } from './database.ts'
 import type { Precondition } from './precondition.ts'
+import type { VersionContent } from './version-content.ts'
 
 /** A schedule or calendar as written, with the file's defaults filled in, and already found valid. */
 export interface Given {
@@ -36,12 +37,6 @@ export interface Outcomes {
 
 export interface AppliedSchedules extends Outcomes {
   calendars: Outcomes
-}
-
-/** What a version says, and the calendars it names as they are at its time. */
-export interface VersionContent {
-  spec: Record<string, unknown>
-  calendars: Record<string, unknown>
 }
 
 export interface PlannedSchedule {

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
+import type { TokenRow } from './access-tables.ts'
 import { decodeCursor, encodeCursor, UUID } from './cursor.ts'
-import type { Database, TokenRow } from './database.ts'
+import type { Database } from './database.ts'
 import { type Page, pageLimit, pageOf, type PageRequest } from './page.ts'
 
 /** Tokens that may be live at once: every api keeps all of them in memory. */
