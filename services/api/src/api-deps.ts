@@ -2,11 +2,11 @@ import type { Db } from '@jadwal/db'
 import type { Clock } from '@jadwal/domain'
 import type { DeadLetters, Producer, Trigger } from '@jadwal/queue'
 import type { Logger, ReadyCheck } from '@jadwal/runtime'
+import type { RequestHandler } from 'express'
 import type { Redis } from 'ioredis'
 import type { AuditTrail } from './audit-trail.ts'
 import type { ProviderConfig } from './oidc-config.ts'
 import type { EventHub } from './event-hub.ts'
-import type { Board } from './bull-board.ts'
 import type { QueueSnapshots } from './queue-snapshots.ts'
 import type { ShownRuns } from './shown-runs.ts'
 import type { TokenBook } from './token-book.ts'
@@ -39,7 +39,7 @@ export interface ApiDeps {
   /** The text of `/metrics` and its content type. */
   metrics: () => Promise<{ text: string; contentType: string }>
   /** Bull Board, made when all the others of these are there. */
-  board: Board['handler']
+  board: (deps: ApiDeps) => RequestHandler
 }
 
 /** Who may come in. */

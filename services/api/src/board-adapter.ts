@@ -35,7 +35,7 @@ export class BoardAdapter extends ExpressAdapter {
 
   /** Serves `/static`, and nothing else. */
   get files(): RequestHandler {
-    return this.app as unknown as RequestHandler
+    return this.app
   }
 
   /** The paths of its page. */

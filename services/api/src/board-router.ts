@@ -1,17 +1,16 @@
 import type { JobDescription, Role } from '@jadwal/domain'
-import { type ErrorRequestHandler, type Request, type RequestHandler, Router } from 'express'
+import { type Request, type RequestHandler, Router } from 'express'
 import { z } from 'zod'
 import type { ApiDeps } from './api-deps.ts'
 import { askRedis } from './ask.ts'
 import { addBoardActs } from './board-acts.ts'
 import type { BoardAdapter, BoardAnswer } from './board-adapter.ts'
 import { BoardAnswers } from './board-answers.ts'
+import { refuse, tellPage } from './board-error-handler.ts'
 import { showMessage } from './board-privacy.ts'
 import { callerOf } from './caller.ts'
 import { Catalogue } from './catalogue.ts'
 import { Endpoints } from './endpoints.ts'
-import { toProblem } from './error-handler.ts'
-import { Problem, problemTitle } from './problem.ts'
 
 const QUEUES = '/api/queues'
 const MESSAGE = '/api/queues/:queueName/:jobId'
@@ -32,7 +31,6 @@ export function boardRouter(deps: ApiDeps, boardOf: (role: Role) => BoardAdapter
   const catalogue = new Catalogue(deps)
   const jobs = async (): Promise<ReadonlyMap<string, JobDescription>> =>
     new Map((await catalogue.with([])).map((job) => [job.name, job]))
-  const read = (handle: RequestHandler) => ({ get: { role: 'viewer' as const, handle } })
 
   for (const path of boardOf('viewer').pages)
     endpoints.add(
@@ -79,6 +77,10 @@ export function boardRouter(deps: ApiDeps, boardOf: (role: Role) => BoardAdapter
   return Router().use(boardOf('viewer').files, endpoints.router, refuse, tellPage)
 }
 
+function read(handle: RequestHandler) {
+  return { get: { role: 'viewer' as const, handle } }
+}
+
 const Query = z.object({
   activeQueue: z
     .string()
@@ -122,35 +124,4 @@ function showJob(body: unknown, jobs: Jobs): unknown {
   const parsed = OneJob.safeParse(body)
   if (!parsed.success || parsed.data.job === undefined) return body
   return { ...parsed.data, job: showMessage(parsed.data.job, jobs) }
-}
-
-/** Everything else that Bull Board could do goes round the history, or costs Redis too much. */
-const refuse: RequestHandler = (req) => {
-  throw refused(req)
-}
-
-function refused({ method, path }: Request): Problem {
-  const acts =
-    'It can retry, remove and promote a run, and pause and resume a queue of runs; for the rest there is /api/v1.'
-  if (method === 'GET' || method === 'HEAD')
-    return new Problem('forbidden', { detail: `The board does not show ${path} here.` })
-  return new Problem('method-not-allowed', {
-    detail: `The board may not do this here (${method} ${path}): it would go round the history. ${acts}`,
-  })
-}
-
-/** The page shows of an answer what it has as `error` and `message`. */
-const tellPage: ErrorRequestHandler = (error, req, _res, next) => {
-  const problem = toProblem(error)
-  const told = problem.kind === 'method-not-allowed' ? refused(req) : problem
-  const { kind, message, errors, headers, cause } = told
-  next(
-    new Problem(kind, {
-      detail: message,
-      ...(errors ? { errors } : {}),
-      headers: { ...headers },
-      more: { ...told.more, error: problemTitle(kind), message },
-      cause,
-    }),
-  )
 }

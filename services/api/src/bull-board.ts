@@ -3,7 +3,6 @@ import type { Role } from '@jadwal/domain'
 import { isAtLeast } from '@jadwal/domain'
 import { keys, listQueues } from '@jadwal/queue'
 import { Queue } from 'bullmq'
-import type { RequestHandler } from 'express'
 import type { ApiDeps } from './api-deps.ts'
 import { BoardAdapter } from './board-adapter.ts'
 import { BoardQueue, boardQueuesOf } from './board-queue.ts'
@@ -26,7 +25,7 @@ const UI = {
 
 export interface Board {
   /** Serves the board; acts are carried out with what the routes of the api work with. */
-  handler: (deps: ApiDeps) => RequestHandler
+  handler: ApiDeps['board']
   /** Shows the queues that there are by now. Rejects when Redis is away. */
   refresh: () => Promise<void>
   close: () => Promise<void>
