@@ -12,6 +12,8 @@ beforeAll(async () => {
 })
 afterAll(() => database[Symbol.asyncDispose]())
 
+const NOTHING = { runs: 0, attempts: 0, terms: 0, letters: 0, audits: 0 }
+
 async function view(id: string) {
   const found = await findRun(database.db, id)
   return found && runView(found.run, found.attempts)
@@ -66,17 +68,11 @@ test('recording a fact again changes nothing and counts nothing', async () => {
     letters: 0,
     audits: 0,
   })
-  expect(await recordFacts(database.db, [...facts, ...facts])).toEqual({
-    runs: 0,
-    attempts: 0,
-    terms: 0,
-    letters: 0,
-    audits: 0,
-  })
+  expect(await recordFacts(database.db, [...facts, ...facts])).toEqual(NOTHING)
 })
 
 test('nothing to record is no error', async () => {
-  expect(await recordFacts(database.db, [])).toEqual({ runs: 0, attempts: 0, terms: 0, letters: 0, audits: 0 })
+  expect(await recordFacts(database.db, [])).toEqual(NOTHING)
 })
 
 /** Every fact of the life of one run, in the order in which they happened. */

@@ -68,8 +68,7 @@ test('runs of a job that keeps them shorter go, with their attempts; others, tic
   expect(await thinHistory(db, options)).toBe(2)
   expect(await tableOf(db, old)).toEqual([])
   expect(await findRun(db, settled)).toBeUndefined()
-  for (const id of [young, tick, other, open, running])
-    expect(await findRun(db, id)).toBeDefined()
+  for (const id of [young, tick, other, open, running]) expect(await findRun(db, id)).toBeDefined()
   expect(await thinHistory(db, options)).toBe(0)
 })
 

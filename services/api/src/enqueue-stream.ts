@@ -10,9 +10,9 @@ import { bodyLimit } from './json-body.ts'
 import { type Line, linesOf } from './ndjson-lines.ts'
 import { Problem } from './problem.ts'
 
-export const NDJSON = 'application/x-ndjson'
+const NDJSON = 'application/x-ndjson'
 /** Lines of one stream. */
-export const MOST_LINES = 1_000_000
+const MOST_LINES = 1_000_000
 /** Runs that are sent to Redis together. */
 const AT_ONCE = 500
 /** A stream ends when nothing comes for so long, or nobody takes its answers. */
@@ -56,9 +56,9 @@ async function enqueueLines(
   jobs: JobCheck,
   lines: readonly Line[],
 ): Promise<Outcome[]> {
-  const read = (await readLines(deps, jobs, lines)).map((line): ReadLine =>
-    line.number > MOST_LINES ? { ...line, problem: tooMany() } : line,
-  )
+  const read: ReadLine[] = await readLines(deps, jobs, lines)
+  for (const [at, { number }] of read.entries())
+    if (number > MOST_LINES) read[at] = { number, problem: tooMany() }
   for (;;) {
     const good = read.flatMap((line, at) =>
       'request' in line && !('problem' in line) ? [{ at, request: line.request }] : [],
@@ -105,13 +105,16 @@ async function send(deps: ApiDeps, requests: readonly RunRequest[]): Promise<Sen
 
 /** A line has one run: its fields need no place among others. */
 function ofOneRun(problem: Problem): Problem {
-  const plain = (text: string): string => text.replace(/^runs\[\d+\]\./, '')
   const errors = problem.errors?.map((error) => ({ ...error, field: plain(error.field) }))
   return new Problem(problem.kind, {
     detail: plain(problem.message),
     ...(errors ? { errors } : {}),
     more: problem.more,
   })
+}
+
+function plain(text: string): string {
+  return text.replace(/^runs\[\d+\]\./, '')
 }
 
 class Answers {
@@ -121,7 +124,7 @@ class Answers {
 
   constructor(req: Request, res: Response) {
     this.#res = res
-    this.#requestId = String(req.id)
+    this.#requestId = typeof req.id === 'string' ? req.id : ''
   }
 
   /** Resolves when the client has taken so much that more may follow. Rejects when it takes nothing more. */

@@ -25,7 +25,7 @@ export function limitTime({ receiveMs, answerMs }: TimeLimits): RequestHandler {
     const end = (problem: Problem): void => {
       if (res.headersSent) return
       noteOvertime(res)
-      sendProblem(res, problem, String(req.id))
+      sendProblem(res, problem, typeof req.id === 'string' ? req.id : '')
     }
     const receiving = setTimeout(() => {
       if (!req.complete) end(tooSlow(receiveMs))

@@ -58,7 +58,7 @@ export function openapiOperation(
 }
 
 /** Its operation is looked up by this name in clients that are made from the document. */
-export function operationIdOf({ doc, method, path }: PlacedOperation): string {
+function operationIdOf({ doc, method, path }: PlacedOperation): string {
   if (doc?.id !== undefined) return doc.id
   const words = path
     .split('/')
@@ -98,13 +98,13 @@ function parametersOf(
       required: z.array(z.string()).optional(),
     })
     .parse(schemas.ofInput(of))
-  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
-    name,
-    in: place,
-    required: place === 'path' || required.includes(name),
-    ...(description === undefined ? {} : { description }),
-    schema,
-  }))
+  return Object.entries(properties).map(([name, { description, ...schema }]) => {
+    const isRequired = place === 'path' || required.includes(name)
+    const parameter = { name, in: place, required: isRequired }
+    return description === undefined
+      ? Object.assign(parameter, { schema })
+      : Object.assign(parameter, { description, schema })
+  })
 }
 
 function requestBody(body: BodyDoc, schemas: JsonSchemas): Record<string, unknown> {
@@ -170,7 +170,7 @@ function response(answer: AnswerDoc, schemas: JsonSchemas): Record<string, unkno
 }
 
 /** The problems that an operation may answer with. */
-export function problemsOf({ doc, path }: PlacedOperation): ProblemKind[] {
+function problemsOf({ doc, path }: PlacedOperation): ProblemKind[] {
   const kinds = [
     ...ALWAYS,
     ...(doc?.body ? OF_BODIES : []),

@@ -55,10 +55,10 @@ function plannedView(
     if (!version) return []
     const asked = { afterMs: nowMs, count: NEXT_TICKS, pauses: pauses.map(toPause) }
     return nextTicks(id === null ? NO_ID : ScheduleId.parse(id), version, asked).map(
-      ({ tickAtMs, reason }) => ({
-        tickAt: new Date(tickAtMs).toISOString(),
-        ...(reason ? { skipped: reason } : {}),
-      }),
+      ({ tickAtMs, reason }) => {
+        const tickAt = new Date(tickAtMs).toISOString()
+        return reason ? { tickAt, skipped: reason } : { tickAt }
+      },
     )
   }
   return {

@@ -19,16 +19,17 @@ test('a list gives each queue its concurrency, 10 where it says nothing, and its
 })
 
 test('every worker serves the queue of alerts, unless its list says not to', () => {
-  const served = (list: string) => {
-    const queues = readQueueList(list)
-    return typeof queues === 'string' ? queues : withAlerts(queues, queues)
-  }
   const emails = { name: 'emails', concurrency: 2 }
   expect(withAlerts([emails], undefined)).toEqual([emails, { name: 'alerts', concurrency: 5 }])
   expect(served('emails:2')).toEqual([emails, { name: 'alerts', concurrency: 5 }])
   expect(served('emails:2,alerts:20')).toEqual([emails, { name: 'alerts', concurrency: 20 }])
   expect(served('emails:2,alerts:0')).toEqual([emails])
 })
+
+function served(list: string) {
+  const queues = readQueueList(list)
+  return typeof queues === 'string' ? queues : withAlerts(queues, queues)
+}
 
 test('what is wrong with a list is said', () => {
   for (const [list, problem] of [
