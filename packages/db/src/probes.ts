@@ -63,31 +63,32 @@ function look({ table, kind }: Probe, { search, range, limit }: Ask): RawBuilder
     case 'exact':
       return sql`SELECT array(${led(from, search, { range, limit })}) AS ids, 0 AS seen`
     case 'window':
+      // Run by run, so that it stops when it has enough.
       return sql`
         WITH newest(run_id) AS MATERIALIZED (${led(from, search, { range, limit: WINDOW })})
         SELECT array(
-          SELECT t.id FROM newest JOIN ${from} AS t ON t.id = newest.run_id
-          WHERE ${and(search.rest)} ORDER BY t.id DESC LIMIT ${limit}) AS ids,
+          SELECT run_id FROM (SELECT run_id FROM newest ORDER BY run_id DESC) AS newest
+          CROSS JOIN LATERAL (
+            SELECT FROM ${from} AS t WHERE t.id = run_id AND ${and(search.rest)} OFFSET 0) AS matching
+          ORDER BY run_id DESC LIMIT ${limit}) AS ids,
         (SELECT count(*)::int FROM newest) AS seen`
     case 'some':
-      if (search.words !== undefined)
-        return sql`
-          WITH found(run_id) AS MATERIALIZED (
-            SELECT id FROM ${from} WHERE ${and([search.words, ...within(range)])} LIMIT ${SOME + 1})
-          SELECT array(
-            SELECT t.id FROM found JOIN ${from} AS t ON t.id = found.run_id
-            WHERE ${and(search.all.slice(0, -1))}
-            ORDER BY t.id DESC LIMIT ${limit}) AS ids,
-          (SELECT count(*)::int FROM found) AS seen`
-    // falls through
-    case 'every':
+    case 'every': {
+      const { gathered, checked } = shareOut(search, kind)
       return sql`
         WITH found AS MATERIALIZED (
-          SELECT id FROM ${from} WHERE ${and([...search.all, ...within(range)])}
+          SELECT id, ${and(checked)} AS matches FROM ${from} WHERE ${and([...gathered, ...within(range)])}
           ${kind === 'some' ? sql`LIMIT ${SOME + 1}` : sql``})
-        SELECT array(SELECT id FROM found ORDER BY id DESC LIMIT ${limit}) AS ids,
+        SELECT array(SELECT id FROM found WHERE matches ORDER BY id DESC LIMIT ${limit}) AS ids,
         (SELECT count(*)::int FROM found) AS seen`
+    }
   }
+}
+
+/** The conditions that runs are gathered by, and those that these are then checked with. */
+function shareOut({ words, all }: Search, kind: 'some' | 'every') {
+  if (kind === 'every' || words === undefined) return { gathered: all, checked: [] }
+  return { gathered: [words], checked: all.slice(0, -1) }
 }
 
 /** The newest ids for which the leading condition holds; with states, of each the newest first. */

@@ -150,9 +150,7 @@ function condition(conditions: Conditions, name: Name): RawBuilder<boolean> {
     case 'queue':
       return sql`queue = ${conditions.queue}`
     case 'states':
-      return states?.includes('succeeded') === true
-        ? sql`state = ANY (${states}::text[])`
-        : sql`(state <> 'succeeded' AND state = ANY (${states}::text[]))`
+      return sql`state = ANY (${states}::text[])`
     case 'labels':
       return sql`(labels IS NOT NULL AND labels @> ${JSON.stringify(labels)}::jsonb)`
     case 'q':

@@ -2,7 +2,7 @@ import { DAY, firstUuidAt } from '@jadwal/domain'
 import { sql } from 'kysely'
 import type { Db } from './database.ts'
 import { partitionStart } from './partitions.ts'
-import { type Probe, type ProbeResult, runProbes } from './probes.ts'
+import { type Probe, type ProbeKind, type ProbeResult, runProbes } from './probes.ts'
 import type { IdRange, Search } from './run-filters.ts'
 import { schemaOf } from './schema-plugin.ts'
 
@@ -61,13 +61,18 @@ export async function searchRuns(
   return { ids: newest(found, limit) }
 }
 
-/** What is common is found in the window; what is not, is little enough to read all of it in one table. */
+/**
+ * What is common is found in the window; what is not, is little enough to read all of it in one table.
+ * Words alone may be enough to say what that is, where Postgres thinks of the other filters as rarer.
+ */
 async function lookCloser(
   db: Db,
   { table, kind }: Probe,
   ask: Parameters<typeof runProbes>[2],
 ): Promise<ProbeResult> {
-  const kinds = kind === 'window' ? (['every'] as const) : (['window', 'every'] as const)
+  const first = kind === 'window' ? 'some' : 'window'
+  const kinds: ProbeKind[] =
+    first === 'some' && ask.search.words === undefined ? ['every'] : [first, 'every']
   let result: ProbeResult = { ids: [], isPartial: true }
   for (const each of kinds) {
     const [looked] = await runProbes(db, [{ table, kind: each }], ask)
@@ -86,12 +91,13 @@ interface FilledDay {
 
 /** The days of a range that have rows, newest first. */
 async function listFilledDays(db: Db, { from, before }: IdRange): Promise<FilledDay[]> {
+  // Else Postgres may ask for the sizes of all tables and indexes before it knows which it needs.
   const { rows } = await sql<{ name: string }>`
-    SELECT child.relname AS name
-    FROM pg_inherits i
-    JOIN pg_class child ON child.oid = i.inhrelid
-    WHERE i.inhparent = to_regclass(${`"${schemaOf(db)}".runs`}) AND pg_relation_size(child.oid) > 0
-    ORDER BY 1 DESC`.execute(db)
+    WITH child AS MATERIALIZED (
+      SELECT inhrelid AS oid FROM pg_inherits
+      WHERE inhparent = to_regclass(${`"${schemaOf(db)}".runs`}))
+    SELECT relname AS name FROM pg_class JOIN child USING (oid)
+    WHERE pg_relation_size(child.oid) > 0 ORDER BY 1 DESC`.execute(db)
   return rows.flatMap(({ name }) => {
     const startMs = partitionStart(name)
     if (startMs === undefined) return []
