@@ -14,6 +14,7 @@ export function banner(config: SupervisorConfig, supervisor: Supervisor): string
     '',
     `  page         ${api}/`,
     `  Bull Board   ${api}/queues`,
+    `  api          ${api}/api/v1/docs`,
     `  metrics      ${api}/metrics (with the token), and of each service:`,
     ...metrics,
     `  data folder  ${config.dataFolder}`,

@@ -33,7 +33,7 @@ export function pageHandler(deps: ApiDeps, canSignOut: boolean): RequestHandler 
         <a href="api/v1/runs">Runs</a> <a href="api/v1/schedules">Schedules</a>
         <a href="api/v1/jobs">Jobs</a> <a href="api/v1/queues">Queues</a>
         <a href="api/v1/workers">Workers</a> <a href="api/v1/leader/terms">Terms</a>
-        <a href="api/v1/alerts">Alerts</a>
+        <a href="api/v1/alerts">Alerts</a> <a href="api/v1/docs">Api</a>
       </header>
       ${snapshot.ok ? '' : html`<p class="note">Redis cannot be reached right now.</p>`}
       ${runs.ok ? '' : html`<p class="note">The history cannot be reached right now. Runs go on.</p>`}
