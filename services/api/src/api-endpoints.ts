@@ -4,8 +4,8 @@ import { addAuditRoutes } from './audit-routes.ts'
 import { addBackfillRoutes } from './backfill-routes.ts'
 import { addCronPreviewRoute } from './cron-preview-route.ts'
 import { addDeadLetterRoutes } from './dead-letter-routes.ts'
-import { addExplainRoute } from './explain-route.ts'
 import { addEventsRoutes } from './events-routes.ts'
+import { addExplainRoute } from './explain-route.ts'
 import { addLeaderRoutes } from './leader-routes.ts'
 import { addLoadRoutes } from './load-routes.ts'
 import { addDoctorRoute } from './doctor-route.ts'
@@ -40,9 +40,9 @@ export function apiEndpoints(deps: ApiDeps): Endpoints {
   addEventsRoutes(endpoints, deps)
   addScheduleActsRoutes(endpoints, deps)
   addLoadRoutes(endpoints, deps)
+  addAlertsRoutes(endpoints, deps)
   addLocksRoutes(endpoints, deps)
   addDoctorRoute(endpoints, deps)
-  addAlertsRoutes(endpoints, deps)
   addMeRoute(endpoints)
   addTokensRoutes(endpoints, deps)
   addAuditRoutes(endpoints, deps)

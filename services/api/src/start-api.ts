@@ -19,8 +19,8 @@ import {
   type ServiceContext,
   UnavailableError,
 } from '@jadwal/runtime'
-import { createApiMetrics } from './api-metrics.ts'
 import { AlertEvaluator } from './alerts/alert-evaluator.ts'
+import { createApiMetrics } from './api-metrics.ts'
 import { createApp } from './app.ts'
 import { AuditTrail } from './audit-trail.ts'
 import { createBoard } from './bull-board.ts'
@@ -48,6 +48,8 @@ export async function startApi(config: ApiConfig, context: ServiceContext): Prom
   const runs = { prefix, clock, onError: onRedisError, maxPayloadBytes, cipher }
   const producer = createProducer({ url: redisUrl, ...runs })
   lifecycle.onClose('producer', () => producer.close())
+  const alertProducer = createProducer({ url: redisUrl, ...runs, isForAlerts: true })
+  lifecycle.onClose('producer of alerts', () => alertProducer.close())
   const trigger = createTrigger({ redis, ...runs })
   lifecycle.onClose('trigger', () => trigger.close())
   const deadLetters = createDeadLetters({
@@ -57,8 +59,6 @@ export async function startApi(config: ApiConfig, context: ServiceContext): Prom
     onError: onRedisError,
     cipher,
   })
-  const alertProducer = createProducer({ url: redisUrl, ...runs, isForAlerts: true })
-  lifecycle.onClose('producer of alerts', () => alertProducer.close())
   lifecycle.onClose('dead letters', () => deadLetters.close())
   const onError = rateLimitedErrors(log, 'postgres connection failed')
   const db = openDatabase({
