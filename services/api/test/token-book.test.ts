@@ -19,8 +19,9 @@ async function setup() {
     max: 2,
   })
   onTestFinished(async () => {
-    await db.destroy()
+    // The proxy first: a pool waits for its connections to be closed by the other side.
     await proxy[Symbol.asyncDispose]()
+    await db.destroy()
     await database[Symbol.asyncDispose]()
   })
   const clock = new FakeClock()
