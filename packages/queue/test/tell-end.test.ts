@@ -1,6 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { newRunId, revision, type RunFact, systemClock } from '@jadwal/domain'
-import { keys } from '@jadwal/queue'
+import {
+  DEFAULT_BACKOFF,
+  type JobDescription,
+  newRunId,
+  revision,
+  type RunFact,
+  systemClock,
+} from '@jadwal/domain'
+import { keys, publishCatalogue } from '@jadwal/queue'
 import { eventually } from '@jadwal/testkit'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { cancelRun, endLostRun, registerQueues, RunFollower, sweepFailed } from '../src/index.ts'
@@ -8,6 +15,14 @@ import { openBench } from './run-bench.ts'
 import { setupOverlap } from './setup-overlap.ts'
 
 const QUEUE = 'emails'
+const EMAIL: JobDescription = {
+  name: 'email.send',
+  queue: QUEUE,
+  attempts: 1,
+  backoff: DEFAULT_BACKOFF,
+  timeoutMs: 1_000,
+  payloadSchema: {},
+}
 const SECRET = { password: 'hunter2' }
 
 /** What is kept for those who follow a run. */
@@ -75,6 +90,8 @@ test('who follows a run is told that BullMQ gave it up', async () => {
 test('who follows a run that waits is told that it was cancelled', async () => {
   const { bench, follower } = await setup()
   const { redis, prefix } = bench
+  // Of a job that nobody has published, the fact would not tell the payload.
+  await publishCatalogue(redis, prefix, [EMAIL])
   const id = await bench.add({ v: 1, payload: SECRET })
   const run = follower.follow(id)
   await follower.look(run)
