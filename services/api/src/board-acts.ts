@@ -4,6 +4,7 @@ import type { Request, RequestHandler, Response } from 'express'
 import type { ApiDeps } from './api-deps.ts'
 import { askRedis } from './ask.ts'
 import { noteChange } from './audit.ts'
+import { besideDoc } from './beside-docs.ts'
 import type { Endpoints } from './endpoints.ts'
 import { Problem } from './problem.ts'
 import { requireRun } from './require-run.ts'
@@ -26,7 +27,14 @@ export const BOARD_ACTS: readonly string[] = Object.keys(ACTS)
 /** The acts of the board that Jadwal carries out. `onDone` is called when something may have changed. */
 export function addBoardActs(endpoints: Endpoints, deps: ApiDeps, onDone: () => void): void {
   for (const [path, { audit, act }] of Object.entries(ACTS))
-    endpoints.add(path, { put: { role: 'operator', audit, handle: carryOut(deps, act, onDone) } })
+    endpoints.add(path, {
+      put: {
+        role: 'operator',
+        doc: besideDoc(`An act of Bull Board: ${audit}`, 'application/json'),
+        audit,
+        handle: carryOut(deps, act, onDone),
+      },
+    })
 }
 
 function carryOut(deps: ApiDeps, act: Act, onDone: () => void): RequestHandler {

@@ -8,6 +8,7 @@ import type { BoardAdapter, BoardAnswer } from './board-adapter.ts'
 import { BoardAnswers } from './board-answers.ts'
 import { refuse, tellPage } from './board-error-handler.ts'
 import { showMessage } from './board-privacy.ts'
+import { besideDoc } from './beside-docs.ts'
 import { callerOf } from './caller.ts'
 import { Catalogue } from './catalogue.ts'
 import { Endpoints } from './endpoints.ts'
@@ -19,6 +20,7 @@ const FLOW = '/api/queues/:queueName/:jobId/flow'
 /** What can be read of the board. */
 export const BOARD_READS: readonly string[] = [QUEUES, LOGS, FLOW, MESSAGE]
 
+const PAGE = 'The page of Bull Board'
 const MOST_MESSAGES = 50
 
 /**
@@ -35,13 +37,13 @@ export function boardRouter(deps: ApiDeps, boardOf: (role: Role) => BoardAdapter
   for (const path of boardOf('viewer').pages)
     endpoints.add(
       path,
-      read(async (_req, res) => {
+      read(PAGE, async (_req, res) => {
         res.type('html').send(await boardOf(callerOf(res).role).page())
       }),
     )
   endpoints.add(
     QUEUES,
-    read(async (req, res) => {
+    read('The queues of Bull Board, and the messages of one', async (req, res) => {
       const { role } = callerOf(res)
       const board = boardOf(role)
       const query = readQuery(req)
@@ -56,18 +58,18 @@ export function boardRouter(deps: ApiDeps, boardOf: (role: Role) => BoardAdapter
   // Jadwal writes neither: what handlers log is in the history.
   endpoints.add(
     LOGS,
-    read((_req, res) => void res.json([])),
+    read('The log of a message, which is in the history', (_req, res) => void res.json([])),
   )
   endpoints.add(
     FLOW,
-    read((req, res) => {
+    read('The flow of a message, which has none', (req, res) => {
       res.json({ nodeId: req.params['jobId'], flowRoot: null, isFlowNode: false })
     }),
   )
   addBoardActs(endpoints, deps, () => answers.forget())
   endpoints.add(
     MESSAGE,
-    read(async (req, res) => {
+    read('A message', async (req, res) => {
       const board = boardOf(callerOf(res).role)
       const { params } = req
       const { status, body } = await askRedis(() => board.ask(MESSAGE, { query: {}, params }))
@@ -77,8 +79,9 @@ export function boardRouter(deps: ApiDeps, boardOf: (role: Role) => BoardAdapter
   return Router().use(boardOf('viewer').files, endpoints.router, refuse, tellPage)
 }
 
-function read(handle: RequestHandler) {
-  return { get: { role: 'viewer' as const, handle } }
+function read(what: string, handle: RequestHandler) {
+  const type = what === PAGE ? 'text/html' : 'application/json'
+  return { get: { role: 'viewer' as const, doc: besideDoc(what, type), handle } }
 }
 
 const Query = z.object({

@@ -35,8 +35,7 @@ export class Endpoints {
       const method = name as Method
       const placed = { ...operation, method, path }
       const { role, doc } = operation
-      const check = doc ? [checkQuery(doc.query)] : []
-      route[method](requireRole(role), ...check, this.#handlers(placed))
+      route[method](requireRole(role), checkQuery(doc.query), this.#handlers(placed))
       this.operations.push(placed)
       allowed.push(method.toUpperCase(), ...(method === 'get' ? ['HEAD'] : []))
     }

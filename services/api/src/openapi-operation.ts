@@ -39,27 +39,27 @@ export function openapiOperation(
   schemas: JsonSchemas,
 ): Record<string, unknown> {
   const { role, doc, path } = operation
-  const said = doc?.description ?? ''
+  const said = doc.description ?? ''
   const parameters = [
     ...parametersOf(pathParameters(operation), 'path', schemas),
-    ...parametersOf(doc?.query, 'query', schemas),
-    ...parametersOf(doc?.headers, 'header', schemas),
+    ...parametersOf(doc.query, 'query', schemas),
+    ...parametersOf(doc.headers, 'header', schemas),
   ]
   return {
     operationId: operationIdOf(operation),
-    summary: doc?.summary ?? `${operation.method.toUpperCase()} ${templateOf(path)}`,
+    summary: doc.summary,
     description: `${said}${said === '' ? '' : '\n\n'}Needs the role \`${role}\`, or a higher one.`,
     tags: [tagOf(path)],
     'x-jadwal-role': role,
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(doc?.body ? { requestBody: requestBody(doc.body, schemas) } : {}),
+    ...(doc.body ? { requestBody: requestBody(doc.body, schemas) } : {}),
     responses: responses(operation, schemas),
   }
 }
 
 /** Its operation is looked up by this name in clients that are made from the document. */
 function operationIdOf({ doc, method, path }: PlacedOperation): string {
-  if (doc?.id !== undefined) return doc.id
+  if (doc.id !== undefined) return doc.id
   const words = path
     .split('/')
     .filter((part) => part !== '')
@@ -74,7 +74,7 @@ export function tagOf(path: string): string {
 
 function pathParameters({ doc, path }: PlacedOperation): z.ZodObject {
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
-  const given: Record<string, unknown> = doc?.params?.shape ?? {}
+  const given: Record<string, unknown> = doc.params?.shape ?? {}
   return z.object(
     Object.fromEntries(
       names.map((name) => [name, asSchema(given[name]) ?? (name === 'id' ? UUID : NAME)]),
@@ -136,7 +136,7 @@ function media(
 }
 
 function responses(operation: PlacedOperation, schemas: JsonSchemas): Record<string, unknown> {
-  const answers = Object.entries(operation.doc?.answers ?? {}).map(([status, answer]) => [
+  const answers = Object.entries(operation.doc.answers).map(([status, answer]) => [
     status,
     response(answer, schemas),
   ])
@@ -173,9 +173,9 @@ function response(answer: AnswerDoc, schemas: JsonSchemas): Record<string, unkno
 function problemsOf({ doc, path }: PlacedOperation): ProblemKind[] {
   const kinds = [
     ...ALWAYS,
-    ...(doc?.body ? OF_BODIES : []),
+    ...(doc.body ? OF_BODIES : []),
     ...(path.includes(':') ? (['not-found'] as const) : []),
-    ...(doc?.problems ?? []),
+    ...(doc.problems ?? []),
   ]
   return [...new Set(kinds)]
 }

@@ -9,7 +9,7 @@ export type Method = 'get' | 'post' | 'put' | 'delete'
 export interface Operation {
   /** Who may do it, at least. */
   role: Role
-  doc?: OperationDoc
+  doc: OperationDoc
   /**
    * What the audit log calls it, such as `tokens.create`; made of the path when left out. False: it is
    * not for the audit log, since it changes nothing, or enqueues. GET never is.
