@@ -23,16 +23,18 @@ const Counts = z.strictObject({
   completed: z.int(),
 })
 
+export const PauseOfQueue = z
+  .strictObject({ by: z.string(), at: At, reason: z.string().optional() })
+  .nullable()
+  .describe('Who paused it and why; null when it is not paused, or was not by Jadwal.')
+
 export const QueueSchema = z
   .strictObject({
     name: z.string(),
-    counts: Counts.describe("Messages by BullMQ's state."),
+    counts: Counts.describe("Messages by BullMQ's state. Those of a paused queue are waiting."),
     deadLetters: z.int(),
     paused: z.boolean(),
-    pause: z
-      .strictObject({ by: z.string(), at: At, reason: z.string().optional() })
-      .nullable()
-      .describe('Who paused it and why; null when it is not paused, or was not by Jadwal.'),
+    pause: PauseOfQueue,
     oldestWaitingSeconds: z
       .number()
       .nullable()

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { PauseOfQueue, QueueSchema } from './catalogue-schema.ts'
 import type { OperationDoc } from './operation.ts'
 import { Reason } from './schedule-query.ts'
 
@@ -6,18 +7,12 @@ export const PauseQueueBody = z.strictObject({
   reason: Reason.optional().describe('Why, for people.'),
 })
 
-const At = z.iso.datetime()
 const Params = z.object({
   name: z
     .string()
     .regex(/^[a-z0-9][a-z0-9._-]{0,99}$/)
     .meta({ description: 'The name of a queue.', examples: ['emails'] }),
 })
-
-const PauseOfQueue = z
-  .strictObject({ by: z.string(), at: At, reason: z.string().optional() })
-  .nullable()
-  .describe('Who paused it and why; null when it is not paused, or was not by Jadwal.')
 
 const QueuePauseAnswer = z
   .strictObject({
@@ -28,28 +23,6 @@ const QueuePauseAnswer = z
   })
   .meta({ id: 'QueuePause', description: 'How a queue stands after it was paused or resumed.' })
 
-const QueueAnswer = z.strictObject({
-  name: z.string(),
-  counts: z
-    .strictObject({
-      waiting: z.int(),
-      prioritized: z.int(),
-      delayed: z.int(),
-      active: z.int(),
-      failed: z.int(),
-      completed: z.int(),
-    })
-    .describe("Messages by BullMQ's state. Those of a paused queue are waiting."),
-  deadLetters: z.int(),
-  paused: z.boolean(),
-  pause: PauseOfQueue,
-  oldestWaitingSeconds: z
-    .number()
-    .nullable()
-    .describe('Age of the run that is taken next; null when none waits.'),
-  outboxDepth: z.int().describe('Facts on their way to the history.'),
-})
-
 const PAUSE = { by: 'ana', at: '2026-11-30T06:00:00.000Z', reason: 'the mail server moves' }
 
 export const readQueueDoc: OperationDoc = {
@@ -59,7 +32,7 @@ export const readQueueDoc: OperationDoc = {
   answers: {
     200: {
       description: 'The queue.',
-      schema: QueueAnswer,
+      schema: QueueSchema,
       example: {
         name: 'emails',
         counts: { waiting: 3, prioritized: 0, delayed: 1, active: 0, failed: 0, completed: 0 },
