@@ -47,7 +47,7 @@ export function docsPage(openapi: unknown, server: string): Html {
   const names = Object.keys(components.schemas)
   return html`<header>
       <h1>Jadwal's api</h1>
-      <a href="${server.slice(1)}/openapi.json">openapi.json</a> <a href="">Start</a>
+      <a href="${server}/openapi.json">openapi.json</a> <a href="">Start</a>
     </header>
     <p>
       Send a token as <code>Authorization: Bearer …</code>. Lists are
