@@ -75,6 +75,7 @@ export async function setupAlerts(rule: object, ofChannel: object = {}) {
   }
   return {
     db,
+    databaseName: database.name,
     redis,
     prefix,
     time,

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import {
   type AlertConfig,
   type Db,
@@ -9,17 +8,7 @@ import {
   noteSeen,
   recordAlerts,
 } from '@jadwal/db'
-import {
-  alertKey,
-  type AlertState,
-  type Clock,
-  HOUR,
-  isOver,
-  MINUTE,
-  newRunId,
-  SECOND,
-  stepAlert,
-} from '@jadwal/domain'
+import { alertKey, type AlertState, type Clock, HOUR, isOver, MINUTE, SECOND } from '@jadwal/domain'
 import { type AlertSnapshot, AlertStore, type Producer, takeAlertSnapshot } from '@jadwal/queue'
 import { type Logger, rateLimitedErrors } from '@jadwal/runtime'
 import type { Redis } from 'ioredis'
@@ -30,7 +19,7 @@ import { AlertOutlet } from './alert-outlet.ts'
 import { limitGroups } from './limit-groups.ts'
 import { lookBackTo, seenUntilMs } from './look-back.ts'
 import type { Observation } from './observation.ts'
-import { observeRule } from './observe-rule.ts'
+import { needsHistory, observeRule } from './observe-rule.ts'
 
 const LEASE_MS = 12 * SECOND
 const LOOK_EACH_MS = SECOND
@@ -63,12 +52,16 @@ export interface AlertEvaluatorDeps {
  * Each round looks at how everything stands, so nothing depends on an event being heard: an event only makes
  * the next round come sooner. An alert is written to Redis, with the message that is due, before the message
  * is sent, and the ids of a message's runs follow from the alert: who takes over in between sends the same
- * runs again, which is to say none. While Postgres is away rules are known from memory, what is in Redis is
- * judged as ever, and what only Postgres knows stays as it was.
+ * runs again, which is to say none. That a time was looked at is noted when the alerts of it are kept.
+ *
+ * What Redis knows is judged and told of before the history is asked, which may take long or be away: rules
+ * are known from memory then, and what only Postgres knows stays as it was. However long a round takes, the
+ * lease is renewed.
  */
 export class AlertEvaluator {
   readonly #deps: AlertEvaluatorDeps
   readonly #store: AlertStore
+  readonly #observer: RuleObserver
   readonly #outlet: AlertOutlet
   readonly #gatherMs: number
   readonly #logTrouble: (error: unknown) => void
@@ -89,6 +82,7 @@ export class AlertEvaluator {
     this.#gatherMs = gatherMs
     this.#logTrouble = rateLimitedErrors(log, 'alert rules can not be evaluated as they should')
     this.#store = new AlertStore({ redis, prefix, leaseMs })
+    this.#observer = new RuleObserver({ ...deps, onTrouble: this.#logTrouble })
     this.#outlet = new AlertOutlet({
       ...deps,
       gatherMs,
@@ -103,8 +97,10 @@ export class AlertEvaluator {
   /** Looks whether a round is due and this api is to make it. Returns ms until the next look. */
   async look(): Promise<number> {
     const nowMs = this.#deps.clock.monotonicMs()
-    if (!(await this.#store.hold())) {
-      this.#states = undefined
+    const held = await this.#store.hold()
+    // Whoever evaluated meanwhile has changed them.
+    if (held !== 'kept') this.#states = undefined
+    if (held === 'lost') {
       if (nowMs >= this.#nextRoundMs) {
         // Warm, in case that Postgres is away when it takes over.
         await this.#refreshConfig(await this.#now())
@@ -125,21 +121,23 @@ export class AlertEvaluator {
 
   /** Judges everything once. Returns in how many ms a message that is gathering falls due; Infinity when none is. */
   async round(): Promise<number> {
-    const nowMs = await this.#now()
-    await this.#refreshConfig(nowMs)
-    const config = this.#config
-    if (!config) return Infinity
-    const { redis, prefix } = this.#deps
-    const snapshot = await takeAlertSnapshot(redis, prefix, nowMs)
-    this.#states ??= await this.#takeOver(nowMs)
-    const before = this.#states
-    const after = await this.#step(config, { before, snapshot })
-    await this.#outlet.decide(config, after, nowMs)
-    if (!(await this.#write(before, after))) return 0
-    await tellChanges(this.#deps, alertChanges(before, after))
-    await this.#send(config, after)
-    await this.#record(nowMs)
-    return this.#nextDueMs(nowMs)
+    return await this.#store.whileHeld(async (lost) => {
+      const nowMs = await this.#now()
+      await this.#refreshConfig(nowMs)
+      const config = this.#config
+      if (!config) return Infinity
+      const snapshot = await takeAlertSnapshot(this.#deps.redis, this.#deps.prefix, nowMs)
+      this.#states ??= await this.#takeOver(nowMs)
+      const seen = await this.#judgeAll(config, snapshot, lost)
+      if (!seen) {
+        this.#logTrouble(
+          new Error('another api evaluates, or none did in time: what was found is dropped'),
+        )
+        return 0
+      }
+      if (await this.#record(nowMs)) await this.#noteSeen(config, seen, snapshot)
+      return this.#nextDueMs(nowMs)
+    })
   }
 
   /** Lets another evaluate at once. */
@@ -184,43 +182,41 @@ export class AlertEvaluator {
     return states
   }
 
-  /** The alerts after a look at every rule. */
-  async #step(
+  /** The names of rules of which all was seen; undefined when another evaluates by now. */
+  async #judgeAll(
     config: AlertConfig,
-    { before, snapshot }: { before: ReadonlyMap<string, AlertState>; snapshot: AlertSnapshot },
-  ): Promise<Map<string, AlertState>> {
-    const after = new Map<string, AlertState>()
-    const { nowMs } = snapshot
-    const seen: string[] = []
-    for (const rule of config.rules) {
-      const own = [...before.values()].filter((state) => state.rule === rule.name)
-      const { groups, isComplete } = rule.spec.enabled
-        ? await this.#observe(rule, { own, snapshot })
-        : { groups: [], isComplete: true }
-      if (isComplete) seen.push(rule.name)
-      const limited = limitGroups(groups, new Set(own.map(({ group }) => group.key)))
-      const found = new Map(limited.map((group) => [group.key, group]))
-      for (const key of new Set([...own.map(({ group }) => group.key), ...found.keys()])) {
-        const step = { nowMs, rule, seen: found.get(key), isComplete }
-        const kept = before.get(alertKey({ rule: rule.name, group: { key } }))
-        const old = kept && isOver(kept) ? undefined : kept
-        const state = stepAlert(old, step, () => newRunId(nowMs, randomBytes(10)))
-        if (state) after.set(alertKey(state), rule.spec.enabled ? state : silentEnd(state, nowMs))
-      }
-    }
-    await this.#noteSeen(config, seen, snapshot)
-    this.#endOfUnknownRules(config, before, nowMs)
-    return after
+    snapshot: AlertSnapshot,
+    lost: AbortSignal,
+  ): Promise<string[] | undefined> {
+    if (!(await this.#endOfUnknownRules(config, snapshot.nowMs))) return undefined
+    const look = { snapshot, states: this.#states ?? new Map<string, AlertState>(), lost }
+    const ofRedis = config.rules.filter((rule) => !asksHistory(rule))
+    const known = await this.#observer.ofRedis(enabled(ofRedis), look)
+    if (!(await this.#judge({ ...config, rules: ofRedis }, known, snapshot.nowMs))) return undefined
+    const ofHistory = config.rules.filter(asksHistory)
+    const told = this.#isPostgresAway
+      ? new Map<string, Observation>()
+      : await this.#observer.ofHistory(enabled(ofHistory), look)
+    if (lost.aborted) return undefined
+    if (!(await this.#judge({ ...config, rules: ofHistory }, told, snapshot.nowMs)))
+      return undefined
+    return [...told].flatMap(([name, { isComplete }]) => (isComplete ? [name] : []))
   }
 
-  async #observe(
-    rule: AlertConfig['rules'][number],
-    { own, snapshot }: { own: readonly AlertState[]; snapshot: AlertSnapshot },
-  ): Promise<Observation> {
-    const fromMs = lookBackTo(rule, own, snapshot.nowMs)
-    const deps = { db: this.#deps.db, snapshot }
-    const seen = await this.#askPostgres(() => observeRule(deps, rule, fromMs))
-    return seen ?? { groups: [], isComplete: false }
+  /** Keeps and tells what was observed of the rules of `config`. False when another evaluates by now. */
+  async #judge(
+    config: AlertConfig,
+    observed: ReadonlyMap<string, Observation>,
+    nowMs: number,
+  ): Promise<boolean> {
+    const before = this.#states ?? new Map<string, AlertState>()
+    const after = stepRules(config.rules, before, { observed, nowMs })
+    await this.#outlet.decide(config, after, nowMs)
+    if (!(await this.#write(before, after))) return false
+    await tellChanges(this.#deps, alertChanges(before, after))
+    const sent = new Map(after)
+    await this.#outlet.send(config, sent, nowMs)
+    return await this.#write(after, sent)
   }
 
   async #noteSeen(config: AlertConfig, seen: string[], snapshot: AlertSnapshot): Promise<void> {
@@ -238,15 +234,14 @@ export class AlertEvaluator {
     )
   }
 
-  /** A rule that was deleted takes its alerts along. */
-  #endOfUnknownRules(
-    { rules }: AlertConfig,
-    before: ReadonlyMap<string, AlertState>,
-    nowMs: number,
-  ): void {
+  /** A rule that was deleted takes its alerts along. False when another evaluates by now. */
+  async #endOfUnknownRules({ rules }: AlertConfig, nowMs: number): Promise<boolean> {
+    const before = this.#states ?? new Map<string, AlertState>()
     const known = new Set(rules.map(({ name }) => name))
-    for (const state of before.values())
-      if (!known.has(state.rule)) this.#unrecorded.set(state.id, ended(state, nowMs))
+    const after = new Map([...before].filter(([, { rule }]) => known.has(rule)))
+    for (const [key, state] of before)
+      if (!after.has(key)) this.#unrecorded.set(state.id, ended(state, nowMs))
+    return await this.#write(before, after)
   }
 
   /** Writes what has changed to Redis. False when another evaluates by now. */
@@ -262,27 +257,22 @@ export class AlertEvaluator {
     return isHeld
   }
 
-  async #send(config: AlertConfig, states: Map<string, AlertState>): Promise<void> {
-    const before = new Map(states)
-    await this.#outlet.send(config, states)
-    await this.#write(before, states)
-  }
-
-  /** Brings Postgres up to date; alerts that are over leave Redis then. */
-  async #record(nowMs: number): Promise<void> {
+  /** Brings Postgres up to date; alerts that are over leave Redis then. False when Postgres is away. */
+  async #record(nowMs: number): Promise<boolean> {
     const states = [...this.#unrecorded.values()]
     const recorded = await this.#askPostgres(async () => {
       await recordAlerts(this.#deps.db, states)
       if (nowMs >= this.#nextTidyMs) await deleteOldAlerts(this.#deps.db, new Date(nowMs))
       return true
     })
-    if (!recorded) return
+    if (!recorded) return false
     if (nowMs >= this.#nextTidyMs) this.#nextTidyMs = nowMs + TIDY_EACH_MS
     for (const state of states)
       if (this.#unrecorded.get(state.id) === state) this.#unrecorded.delete(state.id)
     const over = [...(this.#states ?? [])].flatMap(([key, state]) => (isOver(state) ? [key] : []))
     if (await this.#store.save([], over)) for (const key of over) this.#states?.delete(key)
     else this.#states = undefined
+    return true
   }
 
   #nextDueMs(nowMs: number): number {
@@ -292,4 +282,8 @@ export class AlertEvaluator {
     const inMs = gathering.map(({ openedMs = nowMs }) => openedMs + this.#gatherMs - nowMs)
     return Math.min(Infinity, ...inMs.filter((ms) => ms > 0))
   }
+}
+
+function enabled(rules: AlertConfig['rules']): AlertConfig['rules'] {
+  return rules.filter(({ spec }) => spec.enabled)
 }
