@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { createClient } from '@jadwal/sdk'
-import { eventually, type ServiceProcess } from '@jadwal/testkit'
-import type { Redis } from 'ioredis'
+import { eventually, redisText, type ServiceProcess } from '@jadwal/testkit'
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { apiClient } from '../support/api-client.ts'
@@ -82,21 +81,6 @@ async function postgresText({ database }: Awaited<ReturnType<typeof setup>>): Pr
     texts.push(...rows.map(({ row }) => row))
   }
   return texts.join('\n')
-}
-
-/** Everything that Redis has of this system, as text. */
-async function redisText(redis: Redis, prefix: string): Promise<string> {
-  const texts: unknown[] = []
-  for (const key of await redis.keys(`*${prefix}*`)) {
-    const type = await redis.type(key)
-    if (type === 'string') texts.push(await redis.get(key))
-    if (type === 'hash') texts.push(await redis.hgetall(key))
-    if (type === 'list') texts.push(await redis.lrange(key, 0, -1))
-    if (type === 'set') texts.push(await redis.smembers(key))
-    if (type === 'zset') texts.push(await redis.zrange(key, 0, -1))
-    if (type === 'stream') texts.push(await redis.xrange(key, '-', '+'))
-  }
-  return JSON.stringify(texts)
 }
 
 async function answers({ ask, rows }: Awaited<ReturnType<typeof setup>>): Promise<string> {

@@ -1,6 +1,7 @@
 export { eventually } from './eventually.ts'
 export { FakeClock } from './fake-clock.ts'
 export { PROJECT_ROOT } from './project-root.ts'
+export { redisText } from './redis-text.ts'
 export {
   type ServiceName,
   type ServiceProcess,

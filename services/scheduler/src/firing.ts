@@ -235,7 +235,7 @@ export class Firing {
     // Those with a backlog go to the end, so that they never hold up the punctual ones.
     this.#pending.delete(id)
     const owes = result.more || result.plan?.runs.some((run) => owed.has(run.id))
-    if (owes || result.unknownJob !== undefined) this.#pending.add(id)
+    if (owes || result.unknownJob !== undefined || result.unplanned) this.#pending.add(id)
     if (result.unknownJob !== undefined) this.#waitsFor(id, result.unknownJob)
     if (result.moveTo !== undefined) this.#moves.push({ id, from, to: result.moveTo })
   }
@@ -267,7 +267,7 @@ export class Firing {
     } catch (error) {
       const cause = error instanceof Error ? error.message : String(error)
       this.#unplanned(new Error(`${schedule.name}: ${cause}`, { cause: error }))
-      return { more: false }
+      return { more: false, unplanned: true }
     }
   }
 

@@ -13,6 +13,8 @@ export interface SchedulePlan {
   moveTo?: string
   /** What is owed next is for a job that no worker ever served. */
   unknownJob?: string
+  /** It could not be planned: what is owed stays so. */
+  unplanned?: true
   /** The row that the plan's last ticks go into, when they are skipped. */
   row?: SkippedRow | undefined
 }

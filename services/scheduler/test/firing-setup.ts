@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import {
+  type JobDescription,
   MINUTE,
   type Schedule,
   type ScheduleId,
@@ -7,7 +8,7 @@ import {
   type ScheduleSpecInput,
   systemClock,
 } from '@jadwal/domain'
-import { keys, publishCatalogue, RedisClock, type Reign } from '@jadwal/queue'
+import { keys, type PayloadCipher, publishCatalogue, RedisClock, type Reign } from '@jadwal/queue'
 import { createLogger } from '@jadwal/runtime'
 import { Redis } from 'ioredis'
 import { Registry } from 'prom-client'
@@ -47,7 +48,11 @@ export async function setup() {
   await redisClock.measure()
   const book = new ScheduleBook()
   const catalogue = new Catalogue()
-  const serve = async (job: string, queue: string): Promise<void> => {
+  const serve = async (
+    job: string,
+    queue: string,
+    more: Partial<JobDescription> = {},
+  ): Promise<void> => {
     const description = {
       name: job,
       queue,
@@ -55,6 +60,7 @@ export async function setup() {
       backoff: { type: 'exponential' as const, delayMs: 1, maxDelayMs: 1, jitter: 0 },
       timeoutMs: 1_000,
       payloadSchema: {},
+      ...more,
     }
     await publishCatalogue(redis, prefix, [description])
     await catalogue.refresh(redis, prefix)
@@ -62,7 +68,7 @@ export async function setup() {
   await serve('report', 'reports')
   const full = { yes: false }
   const redisIsFull = (): boolean => full.yes
-  const lead = (term: number, trusted = (): boolean => true): Firing => {
+  const lead = (term: number, trusted = (): boolean => true, cipher?: PayloadCipher): Firing => {
     const log = createLogger('scheduler', 'silent', 'test')
     const metrics = createSchedulerMetrics(new Registry())
     const reign: Reign = { term, trusted }
@@ -78,6 +84,7 @@ export async function setup() {
         metrics,
         log,
         redisIsFull,
+        cipher,
       },
       reign,
       new AbortController().signal,
@@ -89,8 +96,12 @@ export async function setup() {
       (fields[1] ?? '').split('\n').map((line) => JSON.parse(line) as FactLine),
     )
   }
+  const events = async (): Promise<unknown[]> => {
+    const entries = await redis.xrange(keys.eventsKey(prefix), '-', '+')
+    return entries.map(([, [, type, , , , data = '']]) => ({ type, data: JSON.parse(data) }))
+  }
   const now = redisClock.nowMs()
-  return { book, lead, facts, serve, redis, prefix, now, full }
+  return { book, lead, facts, events, serve, redis, prefix, now, full }
 }
 
 /** Ends with the last whole minute, so that no further tick comes while the test runs. */
