@@ -94,20 +94,23 @@ test('a dead run whose letter is gone is not redriven without what its job redac
   expect(body.items).toMatchObject([{ id: fact.id, refused: 'redacted' }])
 })
 
+/** Puts a schedule whose payload has this password. */
+async function putSchedule(password: unknown): Promise<Answer> {
+  return await api.ask('/api/v1/schedules/newsletter', {
+    method: 'PUT',
+    headers: JSON_HEADERS,
+    body: JSON.stringify({
+      job: 'email.send',
+      cron: '0 6 * * *',
+      payload: { ...PAYLOAD, password },
+    }),
+  })
+}
+
 test('a schedule that gives in clear what its job redacts is refused with the field', async () => {
-  const put = (password: unknown): Promise<Answer> =>
-    api.ask('/api/v1/schedules/newsletter', {
-      method: 'PUT',
-      headers: JSON_HEADERS,
-      body: JSON.stringify({
-        job: 'email.send',
-        cron: '0 6 * * *',
-        payload: { ...PAYLOAD, password },
-      }),
-    })
-  const { status, body, text } = await put('hunter-two')
+  const { status, body, text } = await putSchedule('hunter-two')
   expect(status).toBe(422)
   expect(body.errors.map(({ field }: { field: string }) => field)).toEqual(['payload.password'])
   expect(text).not.toContain('hunter-two')
-  expect((await put({ secret: 'MAIL' })).status).toBe(201)
+  expect((await putSchedule({ secret: 'MAIL' })).status).toBe(201)
 })
