@@ -1,9 +1,10 @@
 import {
+  ENCRYPTED,
   type JobDescription,
+  keptPayload,
   REDACTED,
-  redactPayload,
-  type RunMessage,
-  valuesAt,
+  redactedTexts,
+  RunMessage,
 } from '@jadwal/domain'
 import { z } from 'zod'
 
@@ -12,7 +13,6 @@ const LONGEST_FIELD = 20_000
 /** Shorter values at a redacted path are found in too many texts by chance. */
 const SHORTEST_VALUE = 4
 const HIDDEN = '[hidden]'
-const ENCRYPTED = '[encrypted]'
 
 /** What of BullMQ's options says nothing but how a run is made. */
 const SHOWN_OPTIONS = ['attempts', 'delay', 'priority', 'timestamp', 'backoff', 'jobId']
@@ -48,7 +48,7 @@ export function showMessage(message: unknown, jobs: ReadonlyMap<string, JobDescr
   }
   const mask = masking(payloadOf(data), job)
   const masked = carried.map((field) => [field, shorten(withoutEnvelopes(mask(rest[field])))])
-  const shownData = shorten(mask(withoutEnvelopes(redacted(data, job))))
+  const shownData = shorten(mask(withoutEnvelopes(showData(data, job))))
   return { ...rest, ...Object.fromEntries(masked), name, data: shownData, opts: options }
 }
 
@@ -56,17 +56,20 @@ function payloadOf(data: unknown): unknown {
   return (data as Partial<RunMessage> | null)?.payload
 }
 
-function redacted(data: unknown, { redact = [] }: JobDescription): unknown {
-  if (data === null || typeof data !== 'object' || !('payload' in data)) return data
-  return { ...data, payload: redactPayload(data.payload, redact) }
+/** What is shown of a message's data. Paths mean nothing in a form that is not known here: where there are any, it is hidden. */
+function showData(data: unknown, job: JobDescription): unknown {
+  const parsed = RunMessage.safeParse(data)
+  if (!parsed.success) return job.redact?.length || job.encrypt ? HIDDEN : data
+  const { search: _, ...shown } = data as RunMessage
+  return { ...shown, ...keptPayload(parsed.data, job) }
 }
 
 /** Puts REDACTED in the place of the texts at a payload's redacted paths, wherever they turn up. */
-function masking(payload: unknown, { redact = [] }: JobDescription): (value: unknown) => unknown {
-  const secrets = valuesAt(payload, redact)
-    .filter((value) => typeof value === 'string' || typeof value === 'number')
-    .map(String)
+function masking(payload: unknown, job: JobDescription): (value: unknown) => unknown {
+  const secrets = redactedTexts(payload, job)
     .filter((text) => text.length >= SHORTEST_VALUE)
+    // One may be part of another, and must not leave the rest of it.
+    .toSorted((one, other) => other.length - one.length)
   if (secrets.length === 0) return (value) => value
   const hide = (text: string): string =>
     secrets.reduce((shown, secret) => shown.replaceAll(secret, REDACTED), text)
@@ -85,6 +88,7 @@ function mapTexts(value: unknown, map: (text: string) => string): unknown {
 function withoutEnvelopes(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutEnvelopes)
   if (value === null || typeof value !== 'object') return value
+  // Also of a form that is not known here.
   if ('$encrypted' in value) return ENCRYPTED
   return Object.fromEntries(
     Object.entries(value).map(([key, member]) => [key, withoutEnvelopes(member)]),
