@@ -9,6 +9,7 @@ import {
 } from 'kysely'
 import pg from 'pg'
 import type { Database } from './database.ts'
+import { ImpatientClient } from './impatient-client.ts'
 import { SchemaPlugin } from './schema-plugin.ts'
 
 export interface DatabaseOptions {
@@ -20,7 +21,10 @@ export interface DatabaseOptions {
   name?: string
   /** Hears of connections that broke while idle; the pool replaces them by itself. */
   onError?: (error: Error) => void
-  /** A statement without an answer for this long fails, and its connection is dropped. Default 60 s. */
+  /**
+   * A statement without an answer for this long fails: it is cancelled and its connection dropped. 0: never.
+   * Default 60 s.
+   */
   queryTimeoutMs?: number
 }
 
@@ -104,25 +108,3 @@ function numericTypes(): pg.TypeOverrides {
 
 // An error of a connection without a listener would end the process.
 function ignore(): void {}
-
-/**
- * After a timeout pg leaves the client busy with the statement that got no answer, and the pool would
- * hand it out again: here its socket goes too.
- */
-class ImpatientClient extends pg.Client {
-  constructor(config?: pg.ClientConfig) {
-    super(config)
-    const query = this.query.bind(this) as (...args: unknown[]) => unknown
-    this.query = ((...args: unknown[]) => {
-      const answer = query(...args)
-      if (answer instanceof Promise) answer.catch((error: unknown) => this.#dropWhenTimedOut(error))
-      return answer
-    }) as typeof this.query
-  }
-
-  #dropWhenTimedOut(error: unknown): void {
-    if (!(error instanceof Error) || error.message !== 'Query read timeout') return
-    const { connection } = this as unknown as { connection: { stream: { destroy(): void } } }
-    connection.stream.destroy()
-  }
-}
