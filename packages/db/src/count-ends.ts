@@ -13,9 +13,13 @@ export const CHANGED_RUN = sql.raw(
   'id, state, job, queue, schedule_id, attempt, enqueued_at, run_at, started_at, finished_at, ended_before',
 )
 
-/** Whether facts may be of attempts beyond a run's first: the start of that one has to be looked up then. */
+/**
+ * Whether facts may be of attempts beyond a run's first: the start of that one has to be looked up then.
+ * Each `attempt` in a line is looked at, as one in a payload may come before the fact's own: it may make
+ * this true for nothing, never false.
+ */
 export function haveRetries(lines: readonly string[]): boolean {
-  return lines.some((line) => !/"attempt":[01][,}]/.test(line))
+  return lines.some((line) => /"attempt"\s*:(?![01][,}])/.test(line))
 }
 
 /**
