@@ -199,7 +199,7 @@ test('a worker that dies is followed by another after the lock, and the run is d
           }),
     { lockMs: 1_000 },
   )
-  await eventually(async () => expect(await bench.facts()).toHaveLength(2), { timeoutMs: 15_000 })
+  await eventually(async () => expect(await bench.facts()).toHaveLength(2))
   release?.(SUCCEEDED)
   await eventually(() => expect(bench.ends).toHaveLength(2))
   expect(bench.ends.map((end) => [end.run.attempt, end.counted])).toEqual([

@@ -90,7 +90,7 @@ export function spawnMain(
     kill: async () => void (await end('SIGKILL')),
     pause: () => void child.kill('SIGSTOP'),
     resume: () => void child.kill('SIGCONT'),
-    waitForLog: (part, timeoutMs = 15_000) => eventually(() => findLine(logs, part), { timeoutMs }),
+    waitForLog: (part, timeoutMs = 30_000) => eventually(() => findLine(logs, part), { timeoutMs }),
     async [Symbol.asyncDispose]() {
       await end('SIGKILL')
     },

@@ -8,7 +8,7 @@ const jobsOf = (url: URL): { JADWAL_JOBS: string } => ({ JADWAL_JOBS: fileURLToP
 const FUSED = jobsOf(new URL('fixtures/fused-jobs.mjs', import.meta.url))
 const UNFUSED = jobsOf(new URL('fixtures/unfused-jobs.mjs', import.meta.url))
 const PARTNER = { name: 'partner', queue: 'tests' }
-const PATIENT = { timeoutMs: 15_000 }
+const PATIENT = { timeoutMs: 30_000 }
 
 let server: TestRedis
 beforeAll(async () => {

@@ -153,12 +153,12 @@ test('a run that kills its workers is a dead letter after the third', async () =
     const worker = bench.spawn({ JADWAL_LOCK_MS: '1000' })
     expect(await worker.exitCode()).toBe(-1)
   }
-  bench.spawn({ JADWAL_LOCK_MS: '1000' })
+  await bench.spawn({ JADWAL_LOCK_MS: '1000' }).ready
   expect(await bench.reached(id, 'dead')).toMatchObject({ reason: 'lost', attempt: 4 })
   await eventually(async () => expect(await bench.dead.getJob(id)).toBeDefined())
   const lost = (await bench.facts(id)).filter((fact) => fact['kind'] === 'attempt')
   expect(lost.map((fact) => fact['attempt'])).toEqual([1, 2, 3])
-}, 60_000)
+}, 120_000)
 
 test('a worker that was frozen past its locks does no harm when it goes on', async () => {
   await using bench = openBench(server.url)

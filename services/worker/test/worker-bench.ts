@@ -62,14 +62,11 @@ export function openBench(url: string) {
     },
     /** The last fact of a run, once it is in that state. */
     async reached(id: string, state: string): Promise<Fact> {
-      return eventually(
-        async () => {
-          const last = (await facts(id)).at(-1)
-          if (last?.['state'] !== state) throw new Error(`${id} is ${JSON.stringify(last)}`)
-          return last
-        },
-        { timeoutMs: 15_000 },
-      )
+      return eventually(async () => {
+        const last = (await facts(id)).at(-1)
+        if (last?.['state'] !== state) throw new Error(`${id} is ${JSON.stringify(last)}`)
+        return last
+      })
     },
     /** Puts some 4 MB of facts into a queue's outbox. */
     async fillOutbox(name: string): Promise<void> {
