@@ -100,8 +100,8 @@ const LISTS: List[] = [
 ]
 
 /** What a list has on its next page, and the cursor behind it. */
-async function pageOf({ path, key }: List, limit: number, cursor?: string) {
-  const more = cursor === undefined ? '' : `&cursor=${cursor}`
+async function pageOf({ path, key }: List, limit: number, cursor: string | null = null) {
+  const more = cursor === null ? '' : `&cursor=${cursor}`
   const { status, body } = await t.api.ask(
     `/api/v1${path}${path.includes('?') ? '&' : '?'}limit=${limit}${more}`,
   )
@@ -116,7 +116,7 @@ test.each(LISTS)(
     const before = (await pageOf(list, 200)).keys
     expect(before.length).toBeGreaterThanOrEqual(7)
     const seen: unknown[] = []
-    let next: string | null | undefined
+    let next: string | null = null
     // Of names half of what comes in lies ahead, so that two are added for each three that are read.
     do {
       const page = await pageOf(list, 3, next)
