@@ -51,7 +51,14 @@ export const AlertState = z.object({
   /** `lastMs` of the group, when the last message was made. */
   sentLastMs: Ms.optional(),
   /** A message that fell due and of which it is not known that all its runs are enqueued. */
-  outstanding: z.object({ kind: z.enum(['opened', 'repeated', 'resolved']), atMs: Ms }).optional(),
+  outstanding: z
+    .object({
+      kind: z.enum(['opened', 'repeated', 'resolved']),
+      atMs: Ms,
+      /** The targets whose run is known to be enqueued. */
+      told: z.array(z.string()).optional(),
+    })
+    .optional(),
   /** Its end was told. */
   endTold: z.boolean().optional(),
   /** When it was changed last. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { alertKey, AlertState } from '@jadwal/domain'
 import type { Redis } from 'ioredis'
+import { z } from 'zod'
 import { alertsLeaseKey, alertStatesKey, eventsKey } from './keys.ts'
 
 /**
@@ -14,11 +15,18 @@ import { alertsLeaseKey, alertStatesKey, eventsKey } from './keys.ts'
 
 const HOLD = `
 -- Takes the lease if it is free, or makes it last another full length.
--- KEYS[1] lease  ARGV[1] token  ARGV[2] ms  Returns 1, or 0 when another holds it.
+-- KEYS[1] lease  ARGV[1] token  ARGV[2] ms  Returns 'taken', 'kept', or 'lost' when another holds it.
 local holder = redis.call('GET', KEYS[1])
-if holder and holder ~= ARGV[1] then return 0 end
+if holder and holder ~= ARGV[1] then return 'lost' end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-return 1
+return holder and 'kept' or 'taken'
+`
+
+const RENEW = `
+-- Makes the lease last another full length, if it is still held.
+-- KEYS[1] lease  ARGV[1] token  ARGV[2] ms  Returns 1, or 0 when it ran out or another holds it.
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call('PEXPIRE', KEYS[1], ARGV[2])
 `
 
 const SAVE = `
@@ -57,10 +65,33 @@ export class AlertStore {
     this.#leaseMs = leaseMs
   }
 
-  /** Whether this one evaluates from here on, for as long as the lease lasts. */
-  async hold(): Promise<boolean> {
+  /**
+   * Whether this one evaluates from here on, for as long as the lease lasts. `taken`: it did not until now, or
+   * the lease had run out, so that another may have evaluated since.
+   */
+  async hold(): Promise<'taken' | 'kept' | 'lost'> {
     const key = alertsLeaseKey(this.#prefix)
-    return (await this.#redis.eval(HOLD, 1, key, this.#token, this.#leaseMs)) === 1
+    return Held.parse(await this.#redis.eval(HOLD, 1, key, this.#token, this.#leaseMs))
+  }
+
+  /**
+   * Does what may take longer than the lease, and renews it meanwhile; `lost` aborts when it turns out to be
+   * another's, or to have run out.
+   */
+  async whileHeld<T>(work: (lost: AbortSignal) => Promise<T>): Promise<T> {
+    const key = alertsLeaseKey(this.#prefix)
+    const lost = new AbortController()
+    const renew = async (): Promise<void> => {
+      const isHeld = await this.#redis.eval(RENEW, 1, key, this.#token, this.#leaseMs)
+      if (isHeld !== 1) lost.abort()
+    }
+    // Redis may be away for a moment: the next time tells, and so does `save`.
+    const timer = setInterval(() => void renew().catch(() => undefined), this.#leaseMs / 3)
+    try {
+      return await work(lost.signal)
+    } finally {
+      clearInterval(timer)
+    }
   }
 
   /** Lets another evaluate at once. */
@@ -98,7 +129,21 @@ export class AlertStore {
 export async function readAlerts(redis: Redis, prefix: string): Promise<AlertState[]> {
   const texts = await redis.hvals(alertStatesKey(prefix))
   return texts.flatMap((text) => {
-    const read = AlertState.safeParse(JSON.parse(text))
+    const read = StoredAlert.safeParse(text)
     return read.success ? [read.data] : []
   })
 }
+
+const Held = z.enum(['taken', 'kept', 'lost'])
+
+const StoredAlert = z
+  .string()
+  .transform((text, context): unknown => {
+    try {
+      return JSON.parse(text)
+    } catch {
+      context.addIssue('is not JSON')
+      return z.NEVER
+    }
+  })
+  .pipe(AlertState)

@@ -14,12 +14,13 @@ import { type Logger, rateLimitedErrors } from '@jadwal/runtime'
 import type { Redis } from 'ioredis'
 import { isPostgresTrouble } from '../postgres-trouble.ts'
 import { alertChanges, tellChanges } from './alert-changes.ts'
-import { ended, silentEnd } from './alert-end.ts'
+import { ended } from './alert-end.ts'
 import { AlertOutlet } from './alert-outlet.ts'
-import { limitGroups } from './limit-groups.ts'
-import { lookBackTo, seenUntilMs } from './look-back.ts'
+import { seenUntilMs } from './look-back.ts'
 import type { Observation } from './observation.ts'
-import { needsHistory, observeRule } from './observe-rule.ts'
+import { needsHistory } from './observe-rule.ts'
+import { RuleObserver } from './observe-rules.ts'
+import { stepRules } from './step-rules.ts'
 
 const LEASE_MS = 12 * SECOND
 const LOOK_EACH_MS = SECOND
@@ -190,10 +191,10 @@ export class AlertEvaluator {
   ): Promise<string[] | undefined> {
     if (!(await this.#endOfUnknownRules(config, snapshot.nowMs))) return undefined
     const look = { snapshot, states: this.#states ?? new Map<string, AlertState>(), lost }
-    const ofRedis = config.rules.filter((rule) => !asksHistory(rule))
+    const ofRedis = config.rules.filter((rule) => !needsHistory(rule.spec))
     const known = await this.#observer.ofRedis(enabled(ofRedis), look)
     if (!(await this.#judge({ ...config, rules: ofRedis }, known, snapshot.nowMs))) return undefined
-    const ofHistory = config.rules.filter(asksHistory)
+    const ofHistory = config.rules.filter(({ spec }) => needsHistory(spec))
     const told = this.#isPostgresAway
       ? new Map<string, Observation>()
       : await this.#observer.ofHistory(enabled(ofHistory), look)
