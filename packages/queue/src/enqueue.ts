@@ -60,7 +60,10 @@ export interface ProducerDeps {
   prefix: string
   onError: (error: Error) => void
   clock?: Clock
-  /** Its runs are messages of alerts, whose queue is closed to all others. */
+  /**
+   * Its runs are messages of alerts, whose queue is closed to all others. They are few, and enqueued however
+   * full Redis is, as long as it takes them: people are to hear of it.
+   */
   isForAlerts?: boolean
   /** The largest payload, in bytes as JSON; 512 KiB when left out. */
   maxPayloadBytes?: number | undefined
@@ -106,6 +109,7 @@ export function createProducer(deps: ProducerDeps): Producer {
   /** What most calls need not wait for. */
   async function admitted(): Promise<void> {
     if (redis.status !== 'ready') await patience.ready()
+    if (deps.isForAlerts === true) return
     if ((await patience.for(memoryUse())) >= PRODUCERS_STOP_AT) throw tryLater()
   }
 

@@ -1,3 +1,4 @@
+import { ALERTS_QUEUE } from '@jadwal/domain'
 import type { RunWorker } from '@jadwal/queue'
 import type { Logger } from '@jadwal/runtime'
 
@@ -8,16 +9,21 @@ const CALM_MS = 10_000
 
 type Reason = 'memory' | 'refused'
 
-/** Holds all fetching of runs while there is a reason to, without touching what is in hand. */
+type Fetcher = Pick<RunWorker, 'queue' | 'pause' | 'resume'>
+
+/**
+ * Holds the fetching of runs while there is a reason to, without touching what is in hand. Messages of alerts
+ * are fetched while memory is short: they are few, and tell people of it.
+ */
 export class FetchGate {
-  readonly #workers: readonly RunWorker[]
+  readonly #workers: readonly Fetcher[]
   readonly #log: Logger
   readonly #reasons = new Set<Reason>()
   #holdMs = FIRST_HOLD_MS
   #release: NodeJS.Timeout | undefined
   #calm: NodeJS.Timeout | undefined
 
-  constructor(workers: readonly RunWorker[], log: Logger) {
+  constructor(workers: readonly Fetcher[], log: Logger) {
     this.#workers = workers
     this.#log = log
   }
@@ -34,13 +40,17 @@ export class FetchGate {
     if (this.#reasons.has(reason)) return
     this.#reasons.add(reason)
     this.#log.warn({ reason }, 'taking no runs for now')
-    await Promise.all(this.#workers.map((worker) => worker.pause()))
+    const held = this.#workers.filter((worker) => isHeldBy(reason, worker))
+    await Promise.all(held.map((worker) => worker.pause()))
   }
 
   async release(reason: Reason): Promise<void> {
-    if (!this.#reasons.delete(reason) || this.isHeld) return
-    this.#log.info({ reason }, 'taking runs again')
-    await Promise.all(this.#workers.map((worker) => worker.resume()))
+    if (!this.#reasons.delete(reason)) return
+    if (!this.isHeld) this.#log.info({ reason }, 'taking runs again')
+    const free = this.#workers.filter(
+      (worker) => ![...this.#reasons].some((other) => isHeldBy(other, worker)),
+    )
+    await Promise.all(free.map((worker) => worker.resume()))
   }
 
   /** Redis answers but refuses: BullMQ would ask again without a pause, so it is made to pause. */
@@ -62,4 +72,8 @@ export class FetchGate {
     clearTimeout(this.#release)
     clearTimeout(this.#calm)
   }
+}
+
+function isHeldBy(reason: Reason, { queue }: Fetcher): boolean {
+  return reason === 'refused' || queue !== ALERTS_QUEUE
 }
