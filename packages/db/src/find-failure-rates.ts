@@ -29,7 +29,7 @@ export interface FailureQuery {
  */
 export async function findFailureRates(db: Db, query: FailureQuery): Promise<JobFailures[]> {
   const { from, to, minRuns, rate, matchers, exceptQueue } = query
-  const meant = sql`queue <> ${exceptQueue} AND ${ofNames('job', matchers.job)}
+  const meant = sql`job <> '' AND queue <> ${exceptQueue} AND ${ofNames('job', matchers.job)}
     AND ${ofNames('queue', matchers.queue)}`
   const { rows } = await sql<JobFailures>`
     SELECT job, queue, sum(succeeded + dead)::int AS runs, sum(dead)::int AS dead FROM (

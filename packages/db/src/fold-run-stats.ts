@@ -8,9 +8,10 @@ const AT_ONCE = 2_000
 
 /**
  * Moves what recorders have counted into rows by minute, hour and day, for all runs (without a queue and
- * job), for each job and for each schedule, some at a time. One at a time does it: who comes meanwhile does nothing. What is moved is at
- * each instant in one place, so that who reads both counts it once. Returns how many rows it moved;
- * fewer than it could means that there are no more. Served by run_stats_one_row_idx.
+ * job), for each queue (without a job), for each job and for each schedule, some at a time. One at a time
+ * does it: who comes meanwhile does nothing. What is moved is at each instant in one place, so that who
+ * reads both counts it once. Returns how many rows it moved; fewer than it could means that there are no
+ * more. Served by run_stats_one_row_idx.
  */
 export async function foldRunStats(db: Db): Promise<{ moved: number; more: boolean }> {
   const moved = await db.transaction().execute(async (tx) => {
@@ -31,7 +32,7 @@ async function fold(tx: Transaction<Database>): Promise<number> {
       SELECT minute, schedule_id, queue, job, measure, 0 AS bucket, sum(n) AS n
       FROM taken, LATERAL (VALUES ('succeeded', succeeded), ('dead', dead),
         ('cancelled', cancelled), ('retries', retries)) AS counts (measure, n)
-      GROUP BY 1, 2, 3, 4, 5
+      WHERE n > 0 GROUP BY 1, 2, 3, 4, 5
       UNION ALL
       SELECT minute, schedule_id, queue, job, measure, bucket, count(*)
       FROM (
@@ -45,6 +46,7 @@ async function fold(tx: Transaction<Database>): Promise<number> {
       FROM told, unnest(${[...STATS_STEPS]}::text[]) AS steps (step),
         LATERAL (
           SELECT NULL::uuid AS schedule_id, '' AS queue, '' AS job
+          UNION ALL SELECT NULL, told.queue, ''
           UNION ALL SELECT NULL, told.queue, told.job
           UNION ALL SELECT told.schedule_id, told.queue, told.job WHERE told.schedule_id IS NOT NULL
         ) AS scope

@@ -1,7 +1,7 @@
 import { DAY, HOUR, MINUTE } from '@jadwal/domain'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from './database.ts'
-import { type RunTally, Tally } from './run-tally.ts'
+import { type Ended, type RunTally, Tally, type Times } from './run-tally.ts'
 
 /** How long a stretch of time one point of a series is of. */
 export const STATS_STEPS = ['minute', 'hour', 'day'] as const
@@ -45,13 +45,13 @@ export async function runStats(db: Db, query: StatsQuery): Promise<RunStats> {
   const { step = 'minute' } = query
   const from = floorTo(step, query.from.getTime())
   const to = floorTo(step, query.to.getTime() + STEP_MS[step] - 1)
-  const { rows } = await countRows(db, { ...query, step, from: new Date(from), to: new Date(to) })
   const totals = new Tally()
   const points = new Map<number, Tally>()
-  for (const { at, measure, bucket, count } of rows) {
+  for (const { minuteMs, ...ended } of await readEnded(db, query, [new Date(from), new Date(to)])) {
+    const at = floorTo(step, minuteMs)
     const point = points.get(at) ?? new Tally()
     points.set(at, point)
-    for (const tally of [totals, point]) tally.add(measure, bucket, count)
+    for (const tally of [totals, point]) tally.add(ended)
   }
   const series = [...points]
     .toSorted(([a], [b]) => a - b)
@@ -63,50 +63,66 @@ export function floorTo(step: StatsStep, ms: number): number {
   return Math.floor(ms / STEP_MS[step]) * STEP_MS[step]
 }
 
-interface CountRow {
+interface EndedRow extends Record<'succeeded' | 'dead' | 'cancelled' | 'retries', number> {
   /** Ms since the epoch. */
   at: number
-  measure: string
-  bucket: number
-  count: number
+  /** Lists with commas, as all that follow: a driver takes much longer to make arrays of arrays' text. */
+  waits: string | null
+  wait_counts: string | null
+  durations: string | null
+  duration_counts: string | null
 }
 
-function countRows(db: Db, query: StatsQuery & { step: StatsStep }) {
-  const { from, to, step } = query
-  return sql<CountRow>`
-    WITH folded AS (
-      SELECT * FROM ${sql.table('run_stats')}
-      WHERE ${scheduleIs(query.scheduleId)} AND step = ${step} AND at >= ${from} AND at < ${to}
-        AND ${isOfAll(query) ? sql`queue = '' AND job = ''` : isOf(query)}
-    ), fresh AS (
-      SELECT date_trunc(${step}, minute, 'UTC') AS at, * FROM ${sql.table('run_stats_deltas')}
-      WHERE minute >= ${from} AND minute < ${to} AND ${isOf(query)}
-        AND ${query.scheduleId === undefined ? sql`true` : sql`schedule_id = ${query.scheduleId}`}
-    )
-    SELECT extract(epoch FROM at)::float8 * 1000 AS at, measure, bucket, sum(n)::float8 AS count
-    FROM (
-      SELECT at, measure, 0 AS bucket, n FROM (
-        SELECT at, succeeded, dead, cancelled, retries FROM folded
-        UNION ALL SELECT at, succeeded, dead, cancelled, retries FROM fresh
-      ) AS ends, LATERAL (VALUES ('succeeded', succeeded), ('dead', dead),
-        ('cancelled', cancelled), ('retries', retries)) AS told (measure, n)
-      UNION ALL SELECT at, 'wait', b, n
-        FROM folded, LATERAL unnest(wait_buckets, wait_counts) AS told (b, n)
-      UNION ALL SELECT at, 'duration', b, n
-        FROM folded, LATERAL unnest(duration_buckets, duration_counts) AS told (b, n)
-      UNION ALL SELECT at, 'wait', b, 1 FROM fresh, LATERAL unnest(waits) AS told (b)
-      UNION ALL SELECT at, 'duration', b, 1 FROM fresh, LATERAL unnest(durations) AS told (b)
-    ) AS each WHERE n > 0
-    GROUP BY 1, 2, 3`.execute(db)
+/** What ended, as it was folded, mostly a row a step; and of what was not folded yet, a row a minute. */
+async function readEnded(
+  db: Db,
+  query: StatsQuery,
+  [from, to]: [Date, Date],
+): Promise<(Ended & { minuteMs: number })[]> {
+  const { scheduleId, step = 'minute' } = query
+  const ofSchedule = scheduleId === undefined ? sql`true` : sql`schedule_id = ${scheduleId}`
+  const { rows } = await sql<EndedRow>`
+    SELECT extract(epoch FROM at)::float8 * 1000 AS at, succeeded, dead, cancelled, retries,
+      ${list('wait_buckets')} AS waits, ${list('wait_counts')} AS wait_counts,
+      ${list('duration_buckets')} AS durations, ${list('duration_counts')} AS duration_counts
+    FROM ${sql.table('run_stats')}
+    WHERE step = ${step} AND at >= ${from} AND at < ${to} AND ${isFolded(query)}
+    UNION ALL
+    SELECT extract(epoch FROM minute)::float8 * 1000, sum(succeeded)::int, sum(dead)::int,
+      sum(cancelled)::int, sum(retries)::int, ${joined('waits')}, NULL, ${joined('durations')}, NULL
+    FROM ${sql.table('run_stats_deltas')}
+    WHERE minute >= ${from} AND minute < ${to} AND ${isOf(query)} AND ${ofSchedule}
+    GROUP BY minute`.execute(db)
+  return rows.map(({ at, waits, wait_counts, durations, duration_counts, ...counts }) => ({
+    ...counts,
+    minuteMs: at,
+    wait: times(waits, wait_counts),
+    duration: times(durations, duration_counts),
+  }))
 }
 
-function scheduleIs(id: string | undefined): RawBuilder<unknown> {
-  return id === undefined ? sql`schedule_id IS NULL` : sql`schedule_id = ${id}`
+function list(column: string): RawBuilder<unknown> {
+  return sql`array_to_string(${sql.ref(column)}, ',')`
 }
 
-/** Whether nothing is left out: all runs together have rows of their own. */
-function isOfAll({ job, queue, scheduleId }: StatsQuery): boolean {
-  return job === undefined && queue === undefined && scheduleId === undefined
+function joined(column: string): RawBuilder<unknown> {
+  return sql`string_agg(${list(column)}, ',') FILTER (WHERE ${sql.ref(column)} <> '{}')`
+}
+
+function times(buckets: string | null, counts: string | null): Times {
+  return { buckets: numbers(buckets), ...(counts === null ? {} : { counts: numbers(counts) }) }
+}
+
+function numbers(text: string | null): number[] {
+  return JSON.parse(`[${text ?? ''}]`) as number[]
+}
+
+/** All runs, those of a queue, of a job and of a schedule have rows of their own. */
+function isFolded(query: StatsQuery): RawBuilder<unknown> {
+  const { job, queue = '', scheduleId } = query
+  if (scheduleId !== undefined) return sql`schedule_id = ${scheduleId} AND ${isOf(query)}`
+  if (job !== undefined) return sql`schedule_id IS NULL AND ${isOf(query)}`
+  return sql`schedule_id IS NULL AND queue = ${queue} AND job = ''`
 }
 
 function isOf({ job, queue }: StatsQuery): RawBuilder<unknown> {

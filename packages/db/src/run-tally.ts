@@ -27,19 +27,26 @@ export interface RunTally {
 const COUNTS = ['succeeded', 'dead', 'cancelled', 'retries'] as const
 type Count = (typeof COUNTS)[number]
 
-/** Adds up what ended, from counts and buckets of times. */
+/** Times by the buckets that they lie in. */
+export interface Times {
+  buckets: readonly number[]
+  /** How many are in each of these; one in each when left out. */
+  counts?: readonly number[]
+}
+
+/** Runs that ended, not yet added up. */
+export type Ended = Record<Count, number> & Record<'wait' | 'duration', Times>
+
+/** Adds up what ended. */
 export class Tally {
   readonly #counts: Record<Count, number> = { succeeded: 0, dead: 0, cancelled: 0, retries: 0 }
-  readonly #wait = new Map<number, number>()
-  readonly #duration = new Map<number, number>()
+  readonly #wait: number[] = []
+  readonly #duration: number[] = []
 
-  add(measure: string, bucket: number, count: number): void {
-    const name = COUNTS.find((each) => each === measure)
-    if (name) this.#counts[name] += count
-    else {
-      const buckets = measure === 'wait' ? this.#wait : this.#duration
-      buckets.set(bucket, (buckets.get(bucket) ?? 0) + count)
-    }
+  add(ended: Ended): void {
+    for (const name of COUNTS) this.#counts[name] += ended[name]
+    addTimes(this.#wait, ended.wait)
+    addTimes(this.#duration, ended.duration)
   }
 
   sums(): RunTally {
@@ -54,9 +61,14 @@ export class Tally {
   }
 }
 
-function percentiles(buckets: ReadonlyMap<number, number>): Percentiles {
+function addTimes(sums: number[], { buckets, counts }: Times): void {
+  for (const [at, bucket] of buckets.entries())
+    sums[bucket] = (sums[bucket] ?? 0) + (counts?.[at] ?? 1)
+}
+
+function percentiles(buckets: readonly number[]): Percentiles {
   return {
-    count: [...buckets.values()].reduce((sum, count) => sum + count, 0),
+    count: buckets.reduce((sum, count) => sum + count, 0),
     p50Ms: percentileMs(buckets, 0.5) ?? null,
     p95Ms: percentileMs(buckets, 0.95) ?? null,
     p99Ms: percentileMs(buckets, 0.99) ?? null,

@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { createTestDatabase, type TestDatabase } from '@jadwal/testkit'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, inject, test } from 'vitest'
-import { countRunsFrom, deleteOldStats, foldRunStats, recordFacts, runStats } from '../src/index.ts'
+import {
+  countRunsFrom,
+  deleteOldStats,
+  findFailureRates,
+  foldRunStats,
+  recordFacts,
+  runStats,
+} from '../src/index.ts'
 import { after, lines, NOON, runFact, runId } from './facts.ts'
 
 let database: TestDatabase
@@ -134,6 +141,15 @@ test('what is folded is told by job, queue and schedule, by minute, hour and day
   expect(fresh.both.succeeded).toBe(0)
   expect(fresh.schedule.map(({ succeeded }) => succeeded)).toEqual([1, 1])
   expect(fresh.other).toMatchObject({ succeeded: 0, failureRate: null, wait: { p50Ms: null } })
+})
+
+test('the sums of queues and of all are no jobs of their own to alert rules', async () => {
+  await record(ended({ state: 'dead', reason: 'failed' }))
+  const query = { ...HOUR, minRuns: 1, rate: 0.5, matchers: {}, exceptQueue: 'alerts' }
+  const fresh = await findFailureRates(database.db, query)
+  expect(fresh).toEqual([{ job: 'email.send', queue: 'emails', runs: 1, dead: 1 }])
+  await foldAll()
+  expect(await findFailureRates(database.db, query)).toEqual(fresh)
 })
 
 test('rows are kept as long as their step says', async () => {

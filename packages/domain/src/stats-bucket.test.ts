@@ -4,9 +4,9 @@ import { bucketMs, bucketOf, percentileMs } from './stats-bucket.ts'
 
 const FIVE_YEARS_MS = 5 * 366 * 24 * 3_600_000
 
-function count(times: readonly number[]): Map<number, number> {
-  const buckets = new Map<number, number>()
-  for (const ms of times) buckets.set(bucketOf(ms), (buckets.get(bucketOf(ms)) ?? 0) + 1)
+function count(times: readonly number[]): number[] {
+  const buckets: number[] = []
+  for (const ms of times) buckets[bucketOf(ms)] = (buckets[bucketOf(ms)] ?? 0) + 1
   return buckets
 }
 
@@ -40,5 +40,5 @@ test('percentiles are those of the times themselves, but for the width of a buck
 })
 
 test('of no times there is no percentile', () => {
-  expect(percentileMs(new Map(), 0.5)).toBeUndefined()
+  expect(percentileMs([], 0.5)).toBeUndefined()
 })

@@ -4,8 +4,8 @@
  */
 export const BUCKET_GROWTH = 1.1
 
-/** How many times lie in each bucket. */
-export type Buckets = ReadonlyMap<number, number>
+/** How many times lie in each bucket, by its number; there may be gaps. */
+export type Buckets = readonly (number | undefined)[]
 
 /** The bucket of a time: 0 below a millisecond, 1 up to one, then each a tenth longer than the one before. */
 export function bucketOf(ms: number): number {
@@ -20,11 +20,10 @@ export function bucketMs(bucket: number): number {
 
 /** The time that a share of all, from 0 to 1, does not exceed, in ms; undefined when there are none. */
 export function percentileMs(buckets: Buckets, share: number): number | undefined {
-  const sorted = [...buckets].toSorted(([a], [b]) => a - b)
-  const total = sorted.reduce((sum, [, count]) => sum + count, 0)
+  const total = buckets.reduce((sum: number, count = 0) => sum + count, 0)
   const wanted = Math.max(1, Math.ceil(share * total))
   let reached = 0
-  for (const [bucket, count] of sorted) {
+  for (const [bucket, count = 0] of buckets.entries()) {
     reached += count
     if (reached >= wanted) return bucketMs(bucket)
   }
