@@ -1,5 +1,10 @@
 import { once } from 'node:events'
-import { IdempotencyConflictError, PayloadTooLargeError, type RunRequest } from '@jadwal/queue'
+import {
+  type Enqueued,
+  IdempotencyConflictError,
+  PayloadTooLargeError,
+  type RunRequest,
+} from '@jadwal/queue'
 import type { Request, RequestHandler, Response } from 'express'
 import { type ReadLine, readLines } from './accept-lines.ts'
 import type { ApiDeps } from './api-deps.ts'
@@ -9,6 +14,7 @@ import { JobCheck } from './job-check.ts'
 import { bodyLimit } from './json-body.ts'
 import { type Line, linesOf } from './ndjson-lines.ts'
 import { Problem } from './problem.ts'
+import { type Sent, sendApart } from './send-apart.ts'
 
 const NDJSON = 'application/x-ndjson'
 /** Lines of one stream. */
@@ -59,39 +65,24 @@ async function enqueueLines(
   const read: ReadLine[] = await readLines(deps, jobs, lines)
   for (const [at, { number }] of read.entries())
     if (number > MOST_LINES) read[at] = { number, problem: tooMany() }
-  for (;;) {
-    const good = read.flatMap((line, at) =>
-      'request' in line && !('problem' in line) ? [{ at, request: line.request }] : [],
-    )
-    const sent = await send(
-      deps,
-      good.map(({ request }) => request),
-    )
-    if ('runs' in sent) {
-      const byLine = new Map(good.map(({ at }, index) => [at, sent.runs[index]]))
-      return read.flatMap((line, at): Outcome[] => {
-        const run = byLine.get(at)
-        if (run) return [{ line: line.number, ...run }]
-        return 'problem' in line ? [{ line: line.number, problem: line.problem }] : []
-      })
-    }
-    const refused = good[sent.index]
-    const line = refused && read[refused.at]
-    if (!line) throw sent.problem
-    read[refused.at] = { number: line.number, problem: sent.problem }
-  }
+  const good = read.flatMap((line) => ('request' in line ? [line] : []))
+  const sent = await sendApart(
+    good.map(({ request }) => request),
+    (requests) => send(deps, requests),
+  )
+  const byLine = new Map(good.map(({ number }, at) => [number, sent[at]]))
+  return read.flatMap((own): Outcome[] => {
+    const { number: line } = own
+    const outcome = 'problem' in own ? own.problem : byLine.get(line)
+    if (outcome instanceof Problem) return [{ line, problem: outcome }]
+    return outcome ? [{ line, ...outcome }] : []
+  })
 }
 
-type Sent =
-  | { runs: readonly { id: string; existing: boolean }[] }
-  /** Nothing was sent, since the run at this place can't be. */
-  | { index: number; problem: Problem }
-
-async function send(deps: ApiDeps, requests: readonly RunRequest[]): Promise<Sent> {
-  if (requests.length === 0) return { runs: [] }
+async function send(deps: ApiDeps, requests: readonly RunRequest[]): Promise<Sent<Enqueued>> {
   try {
     await checkOwnIds(deps, requests)
-    return { runs: await deps.producer.send(requests) }
+    return { sent: await deps.producer.send(requests) }
   } catch (error) {
     const { index } =
       error instanceof IdempotencyConflictError || error instanceof PayloadTooLargeError
