@@ -1,7 +1,7 @@
 import type { Clock } from '@jadwal/domain'
 import type { AuditTrail } from './audit-trail.ts'
 import type { Admission, ApiDeps } from './api-deps.ts'
-import { type CountFailure, limitFailures } from './limit-failures.ts'
+import { type FailureLimits, limitFailures } from './limit-failures.ts'
 import { Provider } from './provider.ts'
 import { Sessions } from './session.ts'
 import type { TokenBook } from './token-book.ts'
@@ -16,7 +16,7 @@ export interface AccessDeps extends Admission {
   provider: Provider | undefined
   tokens: TokenBook
   uses: TokenUses
-  countFailure: CountFailure
+  failures: FailureLimits
   audit: AuditTrail
   clock: Clock
 }
@@ -33,7 +33,7 @@ export function createAccess(
     provider: providerConfig && new Provider(providerConfig, log),
     tokens,
     uses: tokenUses,
-    countFailure: limitFailures(clock),
+    failures: limitFailures(clock),
     audit,
     clock,
   }

@@ -8,6 +8,7 @@ import { sendLogin } from './login-page.ts'
 import { isLoopback } from './loopback.ts'
 import { Problem } from './problem.ts'
 import { SESSION_COOKIE, type Session } from './session.ts'
+import { isTokenText } from './token-text.ts'
 
 /** What who has `JADWAL_ADMIN_TOKEN` is called. No token may have the name. */
 const ADMIN = 'admin'
@@ -32,9 +33,9 @@ export function authenticate(access: AccessDeps): RequestHandler {
       noteCaller(res, caller)
       return next()
     }
-    const caller = callerOfMetrics(access, req, token) ?? (await findCaller(access, token))
+    const caller = await findCaller(access, req, token)
     if (!caller) {
-      await access.countFailure(req)
+      await access.failures.count(req)
       return refuse(access, req, res)
     }
     noteCaller(res, caller)
@@ -42,11 +43,20 @@ export function authenticate(access: AccessDeps): RequestHandler {
   }
 }
 
-/** Who has a token: `JADWAL_ADMIN_TOKEN` or one of the api's own. Throws a `Problem` when that can't be told. */
+/**
+ * Who has a token: `JADWAL_ADMIN_TOKEN`, `JADWAL_METRICS_TOKEN` or one of the api's own. Throws a `Problem`
+ * when that can't be told, and when too many wrong ones came from there: then only a token of 256 bits is
+ * looked at, which nobody guesses.
+ */
 export async function findCaller(
-  { adminToken, tokens, uses }: AccessDeps,
+  access: AccessDeps,
+  req: Request,
   token: string,
 ): Promise<Caller | undefined> {
+  const { adminToken, tokens, uses, failures } = access
+  if (!isTokenText(token)) failures.refuseGuess(req)
+  const ofMetrics = callerOfMetrics(access, req, token)
+  if (ofMetrics) return ofMetrics
   if (adminToken !== undefined && sameSecret(token, adminToken))
     return { name: ADMIN, role: 'admin', by: 'bootstrap' }
   const holder = await tokens.find(token)

@@ -25,6 +25,12 @@ export class BoundedCounts implements Store {
     return this.#counts.size
   }
 
+  /** What was counted of a key within its window, which this does not make longer. */
+  hits(key: string): number {
+    const known = this.#counts.get(key)
+    return known && known.resetTime > this.#clock.now() ? known.totalHits : 0
+  }
+
   increment(key: string): ClientRateLimitInfo {
     const now = this.#clock.now()
     const known = this.#counts.get(key)

@@ -27,7 +27,7 @@ const Env = z.object({
   JADWAL_ENCRYPTION_KEYS: encryptionKeysEnv,
   JADWAL_ADMIN_TOKEN: z
     .string()
-    .regex(/^[\x21-\x7e]{8,}$/, 'must have at least 8 printable characters and no spaces')
+    .regex(/^[\x21-\x7e]{16,}$/, 'must have at least 16 printable characters and no spaces')
     .optional(),
   JADWAL_AUTH: z
     .enum(['on', 'off'], 'must be "off" (open to everybody on this machine) or "on"')

@@ -8,44 +8,59 @@ import { Problem } from './problem.ts'
 const MOST_OF_ADDRESS = 10
 const MOST_OF_PEER = 200
 
-/** Counts a wrong token. Throws a `Problem` when too many came. */
-export type CountFailure = (req: Request) => Promise<void>
+export interface FailureLimits {
+  /** Counts a wrong token. Throws a `Problem` when too many came. */
+  count: (req: Request) => Promise<void>
+  /** Throws a `Problem` when no token of where the request comes from is to be looked at for now. */
+  refuseGuess: (req: Request) => void
+}
 
 /**
- * Lets an address try ten wrong tokens a minute, then answers with a problem until the minute is over.
- * To be asked only when a token turned out to be wrong, so that a right one always passes. Addresses that
+ * Lets an address try ten wrong tokens a minute, then answers with a problem until the minute that began
+ * with the first is over. A token that can't be guessed is not to be refused by this. Addresses that
  * a proxy tells are believed of trusted peers alone (`JADWAL_TRUSTED_PROXIES`), and the peer itself is
  * counted too, so that one that makes addresses up gains little. Each process counts for itself.
  */
-export function limitFailures(clock: Pick<Clock, 'now'>): CountFailure {
-  const ofAddress = new BoundedCounts(MINUTE, clock)
-  const ofPeer = new BoundedCounts(MINUTE, clock)
+export function limitFailures(clock: Pick<Clock, 'now'>): FailureLimits {
   const limits = [
-    limit(MOST_OF_ADDRESS, ofAddress, ({ ip }) => ip),
-    limit(MOST_OF_PEER, ofPeer, ({ socket }) => socket.remoteAddress),
+    limit(MOST_OF_ADDRESS, new BoundedCounts(MINUTE, clock), ({ ip }) => ip),
+    limit(MOST_OF_PEER, new BoundedCounts(MINUTE, clock), ({ socket }) => socket.remoteAddress),
   ]
-  return async (req) => {
-    for (const one of limits) await asked(one, req)
+  return {
+    async count(req) {
+      for (const { handler } of limits) await asked(handler, req)
+    },
+    refuseGuess(req) {
+      for (const { most, hits } of limits) if (hits(req) >= most) throw tooMany(most)
+    },
   }
+}
+
+interface Limit {
+  most: number
+  handler: RequestHandler
+  hits: (req: Request) => number
 }
 
 function limit(
   most: number,
   store: BoundedCounts,
   address: (req: Request) => string | undefined,
-): RequestHandler {
-  return rateLimit({
+): Limit {
+  // Of an IPv6 address its network: whoever has one has many.
+  const keyOf = (req: Request): string => ipKeyGenerator(address(req) ?? '')
+  const handler = rateLimit({
     windowMs: MINUTE,
     limit: most,
     store,
-    // Of an IPv6 address its network: whoever has one has many.
-    keyGenerator: (req) => ipKeyGenerator(address(req) ?? ''),
+    keyGenerator: keyOf,
     standardHeaders: false,
     legacyHeaders: false,
     // Its advice would go to the console, past the log.
     validate: false,
     handler: (_req, _res, next) => next(tooMany(most)),
   })
+  return { most, handler, hits: (req) => store.hits(keyOf(req)) }
 }
 
 async function asked(handler: RequestHandler, req: Request): Promise<void> {

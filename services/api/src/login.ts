@@ -2,6 +2,7 @@ import { type Response, type Router, Router as createRouter, urlencoded } from '
 import { z } from 'zod'
 import type { AccessDeps } from './access.ts'
 import { callerOfSession, findCaller } from './authenticate.ts'
+import type { Caller } from './caller.ts'
 import { clearSession, readCookie, sendSession } from './cookies.ts'
 import { refuseOtherSites } from './csrf.ts'
 import { localPath, sendLogin } from './login-page.ts'
@@ -27,8 +28,8 @@ export function loginRoutes(access: AccessDeps): Router {
     refuseOtherSites(req, access.publicUrl)
     const { token, next } = LoginForm.parse(req.body ?? {})
     if (access.sessions === undefined) return res.redirect(303, localPath(next))
-    const caller = await findCaller(access, token.trim())
-    if (!caller) return await refuse(access, res, next)
+    const caller = await callerOrForm(access, res, { token: token.trim(), next })
+    if (!caller) return
     const { tokenId, endsAt } = caller
     const of: SessionOf = tokenId === undefined ? { kind: 'bootstrap' } : { kind: 'token', tokenId }
     sendSession(res, access, access.sessions.open(of, endsAt))
@@ -47,15 +48,23 @@ export function loginRoutes(access: AccessDeps): Router {
   return router
 }
 
-/** A person gets the form again, a program the problem. */
-async function refuse(access: AccessDeps, res: Response, next: string): Promise<void> {
+/** Who has the token. Undefined when it was refused: a person got the form again, a program the problem. */
+async function callerOrForm(
+  access: AccessDeps,
+  res: Response,
+  { token, next }: { token: string; next: string },
+): Promise<Caller | undefined> {
   const { req } = res
   try {
-    await access.countFailure(req)
+    const caller = await findCaller(access, req, token)
+    if (caller) return caller
+    await access.failures.count(req)
   } catch (error) {
     if (!(error instanceof Problem) || req.accepts(['json', 'html']) !== 'html') throw error
     res.set(error.headers)
-    return sendLogin(access, res, { next, message: error.message, status: error.status })
+    sendLogin(access, res, { next, message: error.message, status: error.status })
+    return undefined
   }
   sendLogin(access, res, { next, message: 'This token is not good here.' })
+  return undefined
 }
