@@ -12,9 +12,19 @@ const Shape = z.strictObject({
   version: z.literal(1),
   prune: z.boolean().default(false),
   defaults: z.record(z.string(), z.unknown()).default({}),
-  calendars: z.record(CalendarName, z.record(z.string(), z.unknown())).default({}),
-  schedules: z.record(ScheduleName, z.record(z.string(), z.unknown())),
+  calendars: z.record(z.string(), z.unknown()).default({}),
+  schedules: z.record(z.string(), z.unknown()),
 })
+
+const Fields = z.record(z.string(), z.unknown())
+/** What each of the file is, under its name. */
+const Named = z.object({
+  calendars: z.record(CalendarName, Fields).default({}),
+  schedules: z.record(ScheduleName, Fields).default({}),
+})
+
+/** Whoever mends these looks again; more would only take time. */
+const MOST_PROBLEMS = 500
 
 /** Something of the file as written, the file's defaults filled in, and parsed. */
 export interface Written<Spec> {
@@ -42,7 +52,7 @@ export function readScheduleFile(document: unknown): ScheduleFileResult {
   }
 }
 
-/** `readScheduleFile` for one who has other things to do: yields after each schedule. */
+/** `readScheduleFile` for one who has other things to do: yields after each schedule and calendar. */
 export function* readScheduleFileStepwise(
   document: unknown,
 ): Generator<undefined, ScheduleFileResult, undefined> {
@@ -59,15 +69,24 @@ export function* readScheduleFileStepwise(
       problems.push(new ScheduleProblem(`${part}.__proto__`, 'is not a name that one can have'))
   }
   const schedules: ScheduleFile['schedules'] = []
-  for (const [name, fields] of Object.entries(shape.data.schedules)) {
+  for (const [name, written] of Object.entries(shape.data.schedules)) {
     yield
+    if (problems.length >= MOST_PROBLEMS) break
+    const { fields, wrong } = readFields('schedules', name, written)
+    problems.push(...wrong)
+    if (!fields) continue
     const input = { ...defaultsFor(defaults, fields), ...fields }
     const read = readSchedule(input, ['schedules', name])
     if (read.ok) schedules.push({ name, input, spec: read.spec })
     else problems.push(...read.problems)
   }
   const calendars: ScheduleFile['calendars'] = []
-  for (const [name, input] of Object.entries(shape.data.calendars)) {
+  for (const [name, written] of Object.entries(shape.data.calendars)) {
+    yield
+    if (problems.length >= MOST_PROBLEMS) break
+    const { fields: input, wrong } = readFields('calendars', name, written)
+    problems.push(...wrong)
+    if (!input) continue
     const read = readCalendar(input, ['calendars', name])
     if (read.ok) calendars.push({ name, input, spec: read.spec })
     else problems.push(...read.problems)
@@ -75,6 +94,20 @@ export function* readScheduleFileStepwise(
   return problems.length > 0
     ? { ok: false, problems }
     : { ok: true, file: { prune, schedules, calendars } }
+}
+
+/** The fields of one schedule or calendar of the file; without them what is wrong with it. */
+function readFields(
+  part: 'schedules' | 'calendars',
+  name: string,
+  written: unknown,
+): { fields?: Record<string, unknown>; wrong: ScheduleProblem[] } {
+  const root = { [part]: { [name]: written } }
+  const read = Named.safeParse(root)
+  if (!read.success)
+    return { wrong: describeIssues(read.error.issues, { root, keys: Shape.shape }) }
+  const fields = read.data[part][name]
+  return fields ? { fields, wrong: [] } : { wrong: [] }
 }
 
 export type ReadSpec<Spec> = { ok: true; spec: Spec } | { ok: false; problems: ScheduleProblem[] }

@@ -1,4 +1,5 @@
 import { type Document, isScalar, LineCounter, parseDocument, visit } from 'yaml'
+import { yamlTangle } from './yaml-tangle.ts'
 
 export type YamlDocument = { ok: true; value: unknown } | { ok: false; problems: string[] }
 
@@ -6,6 +7,8 @@ export type YamlDocument = { ok: true; value: unknown } | { ok: false; problems:
 export function readYaml(text: string): YamlDocument {
   const json = readJson(text)
   if (json !== undefined) return { ok: true, value: json }
+  const tangle = yamlTangle(text)
+  if (tangle !== undefined) return { ok: false, problems: [tangle] }
   const lines = new LineCounter()
   // The library compares each key of a map with each other one: ours takes thousands.
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: false })

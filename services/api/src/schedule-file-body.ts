@@ -2,6 +2,7 @@ import { type Clock, readScheduleFileStepwise, type ScheduleFile } from '@jadwal
 import { readYaml } from '@jadwal/runtime'
 import { json, type RequestHandler, text } from 'express'
 import { inSlices } from './in-slices.ts'
+import { refuseDeepJson } from './json-depth.ts'
 import { Problem } from './problem.ts'
 import { scheduleProblem } from './schedule-problems.ts'
 
@@ -18,7 +19,7 @@ export function scheduleFileBody(): RequestHandler[] {
     requireDocument,
     limitYaml,
     text({ limit: LARGEST_YAML_BYTES, type: YAML_TYPES }),
-    json({ limit: LARGEST_JSON, type: 'application/json' }),
+    json({ limit: LARGEST_JSON, type: 'application/json', verify: refuseDeepJson }),
     parseYaml,
   ]
 }
