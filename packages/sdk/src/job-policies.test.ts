@@ -76,7 +76,7 @@ test.each([
 test('a field that is not known is named, with those that are', () => {
   expect(() => define({ timeout: 5_000, retries: 1 })).toThrow(JobDefinitionError)
   expect(() => define({ timeout: 5_000, retries: 1 })).toThrow(
-    'job "mail.send": timeout, retries: not known: the fields of a job are name, queue, description, payload, attempts, backoff, timeoutMs, onLost, isolate, memoryMb, concurrency, fuse, handler',
+    'job "mail.send": timeout, retries: not known: the fields of a job are name, queue, description, payload, attempts, backoff, timeoutMs, onLost, isolate, memoryMb, concurrency, fuse, searchable, redact, encrypt, retention, handler',
   )
   expect(() => define({ concurrency: { key: () => '', limit: 1, per: 'queue' } })).toThrow(
     /concurrency.*Unrecognized key: "per"/,

@@ -13,12 +13,20 @@ test('what is short is found in too many words that are none, and not hidden', (
   expect(maskOf(['short', ''])).toBeUndefined()
 })
 
-test('a value keeps its form, whatever its numbers and quotes are', () => {
+test('a value keeps its form, but for numbers that have what is hidden in their digits', () => {
   const mask = maskOf(['123456', '","b":"'])
   if (!mask) throw new Error('no mask')
-  const value = { a: 'x', b: 'y', n: 1_234_567, list: ['key 123456', null, true], at: new Date(0) }
+  const value = {
+    a: 'x',
+    b: 'y',
+    n: 1_234_567,
+    m: 234_567,
+    list: ['key 123456', null, true],
+    at: new Date(0),
+  }
   expect(maskValue(value, mask)).toEqual({
     ...value,
+    n: '***7',
     list: ['key ***', null, true],
     at: '1970-01-01T00:00:00.000Z',
   })
