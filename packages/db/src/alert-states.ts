@@ -1,13 +1,16 @@
-import { AlertState, isOver } from '@jadwal/domain'
+import { AlertState, DAY, firstUuidAt, isOver, RunState } from '@jadwal/domain'
 import { sql } from 'kysely'
 import { decodeInstantCursor, encodeInstantCursor } from './cursor.ts'
-import type { Db } from './database.ts'
+import type { Db, RunRow } from './database.ts'
 import { type Page, pageLimit, pageOf, type PageRequest } from './page.ts'
 
 const AT_ONCE = 500
 /** Ended alerts are kept for so long, and ended silences. */
 const KEPT_DAYS = 90
 const DELETED_AT_ONCE = 10_000
+/** How channels fare is told from the messages of so many days. */
+const REPORTED_DAYS = 30
+const REPORTS_LOOKED_AT = 1_000
 
 /** Writes alerts as they are now, unless a later form of one is there already. Those that are pending have no row. */
 export async function recordAlerts(db: Db, states: readonly AlertState[]): Promise<void> {
@@ -118,20 +121,23 @@ export interface ChannelReport {
 }
 
 /**
- * The latest run of each channel that sent or failed to, by channel. Served by runs_queue_idx, which has
- * few runs of the queue of alerts: at most the latest 1,000 are looked at.
+ * The latest run of each channel that sent or failed to within 30 days before `now`, by channel; of each state
+ * the latest 1,000 are looked at. Served by runs_queue_state_idx, which has few runs of the queue of alerts.
  */
 export async function listChannelReports(
   db: Db,
   queue: string,
+  now: Date,
 ): Promise<Map<string, ChannelReport>> {
-  const latest = db
-    .selectFrom('runs')
-    .select(['id', 'state', 'attempt', 'labels', 'error', 'recorded_at'])
-    .where('queue', '=', queue)
-    .orderBy('id', 'desc')
-    .limit(1_000)
-  const rows = await db.selectFrom(latest.as('latest')).selectAll().orderBy('id').execute()
+  const first = firstUuidAt(now.getTime() - REPORTED_DAYS * DAY)
+  // A state at a time, so that the index has them in order: by queue alone whole days would be read.
+  const { rows } = await sql<ReportRow>`
+    SELECT latest.* FROM unnest(${[...RunState.options]}::text[]) AS states (name), LATERAL (
+      SELECT id, state, attempt, labels, error, recorded_at
+      FROM ${sql.table('runs')}
+      WHERE queue = ${queue} AND state = states.name AND id >= ${first}
+      ORDER BY id DESC LIMIT ${REPORTS_LOOKED_AT}
+    ) AS latest ORDER BY latest.id`.execute(db)
   const reports = new Map<string, ChannelReport>()
   for (const { id, state, attempt, labels, error, recorded_at: at } of rows) {
     const channel = labels?.['channel']
@@ -140,3 +146,5 @@ export async function listChannelReports(
   }
   return reports
 }
+
+type ReportRow = Pick<RunRow, 'id' | 'state' | 'attempt' | 'labels' | 'error' | 'recorded_at'>

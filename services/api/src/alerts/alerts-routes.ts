@@ -52,7 +52,7 @@ function listHandler(deps: ApiDeps): RequestHandler {
     const asked = withoutUndefined<{ limit?: number; cursor?: string }>(page)
     const kept = await askHistoryIfThere(async () => ({
       page: await listAlerts(db, filters, asked),
-      reports: await listChannelReports(db, ALERTS_QUEUE),
+      reports: await listChannelReports(db, ALERTS_QUEUE, clock.now()),
       config: await loadAlertConfig(db, clock.now()),
     }))
     const { items, nextCursor } = kept?.page ?? (await openInRedis(deps, filters))
