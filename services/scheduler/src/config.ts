@@ -9,7 +9,7 @@ const Env = z.object({
     if (problem) ctx.addIssue({ code: 'custom', message: problem })
   }),
   JADWAL_PORT: portEnv(9101),
-  /** What it does side by side; a change at start and the reading of schedules need one each. */
+  /** What it does side by side; one of them reads the schedules, and does nothing else. */
   JADWAL_DB_POOL: dbPoolEnv(4, 2),
   JADWAL_LEASE_MS: integerEnv(500, 60_000).default(5_000),
   JADWAL_RETENTION_DAYS: integerEnv(1, 3_650).default(30),

@@ -1,4 +1,4 @@
-import { askPostgres, openDatabase } from '@jadwal/db'
+import { askPostgres } from '@jadwal/db'
 import {
   Alarms,
   cipherOf,
@@ -33,6 +33,7 @@ import { FiringQueues } from './firing-queues.ts'
 import { ScheduleKeeper } from './keep-schedules.ts'
 import { Candidate } from './leadership.ts'
 import { LostRuns } from './lost-runs.ts'
+import { openDatabases } from './open-databases.ts'
 import { Redrives } from './redrives.ts'
 import { rule } from './reign.ts'
 import { ScheduleBook } from './schedule-book.ts'
@@ -65,12 +66,10 @@ export async function startScheduler(
   // Of its own, since an answer that is late is none here, and the lease waits behind nothing else.
   const leaseRedis = openRedis(leaderConnection(url, Math.max(250, leaseMs / 4)), onError)
   lifecycle.onClose('connection of the lease', () => leaseRedis.disconnect())
-  const db = openDatabase({
-    ...config.database,
-    queryTimeoutMs: 60_000,
-    onError: rateLimitedErrors(log, 'Postgres connection failed'),
-  })
-  lifecycle.onClose('Postgres', () => db.destroy())
+  const onPostgresError = rateLimitedErrors(log, 'Postgres connection failed')
+  const databases = openDatabases(config.database, onPostgresError)
+  const { db } = databases
+  lifecycle.onClose('Postgres', () => databases.close())
   try {
     await redisReady(redis, START_WITHIN_MS)
     await redisReady(leaseRedis, START_WITHIN_MS)
@@ -100,7 +99,7 @@ export async function startScheduler(
   await redisClock.measure()
   await catalogue.refresh(redis, prefix)
   const book = new ScheduleBook()
-  const keeper = new ScheduleKeeper({ db, book, redisClock, metrics, log })
+  const keeper = new ScheduleKeeper({ db: databases.ofKeeper, book, redisClock, metrics, log })
   await keeper.refresh()
 
   const due = new Bell()
