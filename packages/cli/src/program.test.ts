@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { PROJECT_ROOT } from '@jadwal/testkit'
 import { expect, test } from 'vitest'
 import { readSchedules, refusedLines, runInProcess as run } from '../test/run-in-process.ts'
 
@@ -241,4 +244,13 @@ test('with --json the report is for programs', async () => {
 test('a report moves no cursor', async () => {
   const { report } = await take('* * * * \u001B[2J\u001B[H')
   expect(report).not.toContain('\u001B')
+})
+
+test('up becomes what npm start runs', async () => {
+  const { scripts } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'package.json'), 'utf8')) as {
+    scripts: { start: string }
+  }
+  const { exitCode, became = '' } = await run(['up'])
+  expect(exitCode).toBe(0)
+  expect(`node ${relative(PROJECT_ROOT, became)}`).toBe(scripts.start)
 })

@@ -10,6 +10,8 @@ export interface InProcess {
   exitCode: number
   output: string
   report: string
+  /** The program that the command has become. */
+  became?: string
 }
 
 /** Runs one command line in this process: on that standard input, on files that are given, and in Asia/Jakarta. */
@@ -20,6 +22,7 @@ export async function runInProcess(
 ): Promise<InProcess> {
   let output = ''
   let report = ''
+  const became: { became?: string } = {}
   const exitCode = await runCommand(args, {
     readFile: async (path) => {
       const text = files[path]
@@ -31,7 +34,9 @@ export async function runInProcess(
     writeError: (text) => (report += text),
     ask: () => Promise.resolve(undefined),
     edit: () => Promise.resolve(undefined),
-    become: () => Promise.resolve(),
+    become: async (file) => {
+      became.became = file
+    },
     env: { JADWAL_URL: 'http://127.0.0.1:2' },
     outputColumns: () => undefined,
     errorColumns: () => undefined,
@@ -39,7 +44,7 @@ export async function runInProcess(
     clock: new FakeClock(NOW),
     stop: new AbortController().signal,
   })
-  return { exitCode, output, report }
+  return { exitCode, output, report, ...became }
 }
 
 /** The schedules of a written file, as a scheduler reads them. */
