@@ -19,7 +19,9 @@ const HEARTBEAT_MS = 15_000
 /** Within the time for which a wish to hear of runs holds. */
 const WANT_EACH_MS = 3_000
 const PAUSE_MS = 500
-/** Whoever may no longer look is asked again after this long, as the client connects again. */
+/** How often is asked whether a client may still listen. */
+const ADMIT_EACH_MS = 5_000
+/** A client connects again by itself after this long. */
 const LONGEST_MS = 60 * 60 * 1_000
 
 export interface EventHubDeps {
@@ -32,12 +34,26 @@ export interface EventHubDeps {
   most: number
 }
 
+/** What a client wants to hear, and whether it may. */
+export interface Listening {
+  filter: EventFilter
+  after?: EventPosition | undefined
+  /** Whether what let the client in is still good. When it is not, or nobody can tell, its stream ends. */
+  mayListen: () => Promise<boolean>
+}
+
+interface Admitted {
+  mayListen: () => Promise<boolean>
+  askedAtMs: number
+  untilMs: number
+}
+
 /** Reads events once for all clients of this process, while there are any. */
 export class EventHub {
   readonly #deps: EventHubDeps
   readonly #reader: EventReader
   readonly #blocking: Redis
-  readonly #streams = new Map<EventStream, { untilMs: number }>()
+  readonly #streams = new Map<EventStream, Admitted>()
   readonly #stop = new AbortController()
   readonly #onError: (error: unknown) => void
   /** Those that are being let in, too. */
@@ -59,10 +75,7 @@ export class EventHub {
    * Sends events to a client until it goes, from behind `after` when given. Throws a `Problem` when there
    * are too many clients or Redis is away, before anything is sent.
    */
-  async serve(
-    res: Response,
-    { filter, after }: { filter: EventFilter; after?: EventPosition | undefined },
-  ): Promise<void> {
+  async serve(res: Response, { filter, after, mayListen }: Listening): Promise<void> {
     const { clock, redis, most } = this.#deps
     if (this.#clients >= most || this.#stop.signal.aborted) throw tooMany(most)
     this.#clients += 1
@@ -72,7 +85,7 @@ export class EventHub {
       this.#clients -= 1
       this.#streams.delete(stream)
     })
-    const until = await askRedis(() => this.#join(stream))
+    const until = await askRedis(() => this.#join(stream, mayListen))
     if (res.closed) return void this.#streams.delete(stream)
     startStream(res)
     if (after) await this.#catchUp(redis, { stream, after, until })
@@ -90,7 +103,7 @@ export class EventHub {
   }
 
   /** From here on the stream hears what is read. Resolves to the position before that. */
-  async #join(stream: EventStream): Promise<EventPosition> {
+  async #join(stream: EventStream, mayListen: Admitted['mayListen']): Promise<EventPosition> {
     const { redis, prefix, clock } = this.#deps
     const startsRuns = stream.wantsRuns && !this.#readsRuns
     if (startsRuns) {
@@ -103,8 +116,9 @@ export class EventHub {
       if (startsRuns && !this.#readsRuns) this.#position.runs = end.runs
     }
     this.#readsRuns ||= stream.wantsRuns
-    this.#streams.set(stream, { untilMs: clock.monotonicMs() + LONGEST_MS })
-    stream.lastSentMs = clock.monotonicMs()
+    const nowMs = clock.monotonicMs()
+    this.#streams.set(stream, { mayListen, askedAtMs: nowMs, untilMs: nowMs + LONGEST_MS })
+    stream.lastSentMs = nowMs
     this.#loop ??= this.#read()
     return { ...this.#position }
   }
@@ -170,11 +184,22 @@ export class EventHub {
 
   #lookAfter(): void {
     const nowMs = this.#deps.clock.monotonicMs()
-    for (const [stream, { untilMs }] of this.#streams) {
-      if (nowMs >= untilMs) stream.end()
-      else if (nowMs - stream.lastSentMs >= HEARTBEAT_MS) stream.beat()
+    for (const [stream, admitted] of this.#streams) {
+      if (nowMs >= admitted.untilMs) {
+        stream.end()
+        continue
+      }
+      if (nowMs - admitted.askedAtMs >= ADMIT_EACH_MS) {
+        admitted.askedAtMs = nowMs
+        void endUnlessAdmitted(stream, admitted)
+      }
+      if (nowMs - stream.lastSentMs >= HEARTBEAT_MS) stream.beat()
     }
   }
+}
+
+async function endUnlessAdmitted(stream: EventStream, { mayListen }: Admitted): Promise<void> {
+  if (!(await mayListen().catch(() => false))) stream.end()
 }
 
 const BEGIN: EventPosition = { events: '0-0', runs: '0-0' }

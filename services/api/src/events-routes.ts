@@ -3,6 +3,7 @@ import { type EventPosition, readPosition } from '@jadwal/queue'
 import type { Request, RequestHandler } from 'express'
 import { z } from 'zod'
 import type { ApiDeps } from './api-deps.ts'
+import { type Caller, callerOf } from './caller.ts'
 import type { Endpoints } from './endpoints.ts'
 import { type EventFilter, typesOf } from './event-filter.ts'
 import type { OperationDoc } from './operation.ts'
@@ -67,12 +68,25 @@ export function addEventsRoutes(endpoints: Endpoints, deps: ApiDeps): void {
   })
 }
 
-function eventsHandler({ events }: ApiDeps): RequestHandler {
+function eventsHandler({ events, tokens, clock }: ApiDeps): RequestHandler {
   return async (req, res) => {
     const request = readRequest(req)
     if (req.method === 'HEAD') return void res.type('text/event-stream').end()
-    await events.serve(res, request)
+    const caller = callerOf(res)
+    await events.serve(res, {
+      ...request,
+      mayListen: () => isStillLetIn(caller, { tokens, clock }),
+    })
   }
+}
+
+/** Whether the token or the session that somebody came in with is good as yet. Throws when nobody can tell. */
+async function isStillLetIn(
+  { tokenId, endsAt }: Caller,
+  { tokens, clock }: Pick<ApiDeps, 'tokens' | 'clock'>,
+): Promise<boolean> {
+  if (endsAt && endsAt <= clock.now()) return false
+  return tokenId === undefined || (await tokens.findById(tokenId)) !== undefined
 }
 
 function readRequest(req: Request): { filter: EventFilter; after: EventPosition | undefined } {

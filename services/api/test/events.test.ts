@@ -103,6 +103,23 @@ test('what happens to runs is told only while somebody listens, and the time bet
   expect((await again.until(2)).map(({ type }) => type)).toEqual(['gap', 'run.succeeded'])
 })
 
+test('a client hears nothing more soon after its token is revoked, others go on', async () => {
+  const api = await setup()
+  const made = await api.ask('/api/v1/tokens', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'listener', role: 'viewer' }),
+  })
+  const revoked = await listen(api, '', { authorization: `Bearer ${made.body.token}` })
+  expect(revoked.res.status).toBe(200)
+  const other = await listen(api)
+  await api.ask(`/api/v1/tokens/${made.body.id}`, { method: 'DELETE' })
+  await revoked.ended
+  await raise(api, 'a')
+  expect(jobsOf(await other.until(1))).toEqual(['a'])
+  expect(revoked.heard).toEqual([])
+})
+
 test('no more clients than allowed are let in, and one that left makes room', async () => {
   const api = await setup({ JADWAL_MAX_EVENT_STREAMS: '2' })
   const first = await listen(api)
