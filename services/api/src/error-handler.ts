@@ -9,6 +9,7 @@ import {
 import { type Logger, rateLimitedWarnings } from '@jadwal/runtime'
 import type { ErrorRequestHandler, Response } from 'express'
 import { redisAway } from './ask.ts'
+import { badTextProblem, isBadText } from './bad-text.ts'
 import { isOvertime } from './overtime.ts'
 import { fieldProblem, Problem } from './problem.ts'
 
@@ -17,7 +18,7 @@ export function errorHandler(log: Logger): ErrorRequestHandler {
   const unserved = rateLimitedWarnings(log, 'requests can not be served for now')
   return (error: unknown, req, res, next) => {
     if (isOvertime(res)) return
-    const problem = toProblem(error)
+    const problem = isBadText(error) ? badTextProblem(req) : toProblem(error)
     const requestId = typeof req.id === 'string' ? req.id : ''
     if (problem.kind === 'internal') log.error({ err: error, requestId }, 'request failed')
     if (problem.status === 503) unserved({ problem: problem.kind, because: reasonOf(problem) })
@@ -54,6 +55,7 @@ export function toProblem(error: unknown): Problem {
   }
   if (error instanceof BadCursorError) return fieldProblem('bad-request', 'cursor', error.message)
   if (error instanceof RedisUnavailableError) return redisAway(error)
+  if (isBadText(error)) return badTextProblem({})
   return (
     httpProblem(error) ??
     new Problem('internal', { detail: 'The log has more under the request id.', cause: error })

@@ -26,7 +26,9 @@ export async function* linesOf(stream: Readable, mostBytes: number): AsyncGenera
     begun = []
     bytes = 0
   }
-  for await (const piece of stream as AsyncIterable<Buffer>) {
+  // Who stops reading has still to answer.
+  const pieces: AsyncIterable<Buffer> = stream.iterator({ destroyOnReturn: false })
+  for await (const piece of pieces) {
     const lines: Line[] = []
     let from = 0
     for (let at = piece.indexOf(NEWLINE); at !== -1; at = piece.indexOf(NEWLINE, from)) {

@@ -1,10 +1,10 @@
-import { planSchedules, type ScheduleChanges } from '@jadwal/db'
+import { applyTellingVersions, planSchedules, type ScheduleChanges } from '@jadwal/db'
 import type { Request, RequestHandler, Response } from 'express'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory } from './ask.ts'
 import { noteChange } from './audit.ts'
 import { callerOf } from './caller.ts'
-import { changeSchedules } from './change-schedules.ts'
+import { makeChange } from './change-schedules.ts'
 import type { Endpoints } from './endpoints.ts'
 import { planView } from './plan-view.ts'
 import { readFileBody, scheduleFileBody } from './schedule-file-body.ts'
@@ -18,7 +18,7 @@ import { parseRequest } from './zod-problem.ts'
 export function addScheduleFileRoutes(endpoints: Endpoints, deps: ApiDeps): void {
   const body = scheduleFileBody()
   endpoints.add('/schedules/plan', {
-    post: { role: 'viewer', audit: false, doc: planDoc, handle: [...body, planHandler(deps)] },
+    post: { role: 'operator', audit: false, doc: planDoc, handle: [...body, planHandler(deps)] },
   })
   endpoints.add('/schedules/apply', {
     post: { role: 'operator', doc: applyDoc, handle: [...body, applyHandler(deps)] },
@@ -39,9 +39,13 @@ function planHandler(deps: ApiDeps): RequestHandler {
 function applyHandler(deps: ApiDeps): RequestHandler {
   const read = changesReader(deps)
   return async (req, res) => {
-    const done = await changeSchedules(deps, await read(req, res))
-    noteChange(res, { after: done })
-    res.json(done)
+    const changes = await read(req, res)
+    const { applied, versions } = await makeChange(deps, () =>
+      applyTellingVersions(deps.db, changes),
+    )
+    const { before, after } = versions
+    noteChange(res, { before: { versions: before }, after: { versions: after, ...applied } })
+    res.json(applied)
   }
 }
 

@@ -130,3 +130,14 @@ test('a compressed stream is refused before anything is read', async () => {
   const { status, body } = await api.ask('/api/v1/runs/batch', init)
   expect([status, body.type]).toEqual([415, 'urn:jadwal:problem:unsupported-media-type'])
 })
+
+test('where Redis gives up in the middle of a stream, the last line says behind which line', async () => {
+  const { req, send, next } = open()
+  send(GOOD)
+  expect(await next()).toMatchObject({ line: 1, state: 'queued' })
+  await api.redis.call('CLIENT', 'PAUSE', '5000', 'ALL')
+  send(GOOD)
+  expect(await next()).toMatchObject({ afterLine: 1, problem: { status: 503 } })
+  expect(await next()).toBeUndefined()
+  req.destroy()
+})
