@@ -116,6 +116,8 @@ function deleteHandler(deps: ApiDeps): RequestHandler {
       precondition: { schedule: name, ...readExpected(req) },
     })
     if (done.foreign.length > 0) throw ofTheFile(`schedule "${name}"`)
+    // Somebody else was faster.
+    if (!done.removed.includes(name)) throw noSchedule(name)
     noteChange(res, { before: spec, after: null })
     res.status(204).end()
   }
