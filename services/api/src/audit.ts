@@ -2,6 +2,7 @@ import type { Request, RequestHandler, Response } from 'express'
 import type { AuditTrail, Change } from './audit-trail.ts'
 import { callerOf } from './caller.ts'
 import { toProblem } from './error-handler.ts'
+import { isOvertime } from './overtime.ts'
 
 const CHANGE = Symbol('change')
 type Locals = Record<symbol, Change | undefined>
@@ -44,7 +45,9 @@ export function audited(
       requestId: typeof req.id === 'string' ? req.id : undefined,
     })
     const end = (status: number): void => entry.end(status, (res.locals as Locals)[CHANGE])
-    const fail = (error: unknown): void => end(toProblem(error).status)
+    // What was answered for the time that it took can't be answered once more, which is an error of no meaning.
+    const fail = (error: unknown): void =>
+      end(isOvertime(res) ? res.statusCode : toProblem(error).status)
     const passed = { on: false }
     try {
       await handler(req, res, (error?: unknown) => {

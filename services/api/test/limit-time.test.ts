@@ -1,8 +1,13 @@
 import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { eventually } from '@jadwal/testkit'
 import express from 'express'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { AuditTrail } from '../src/audit-trail.ts'
+import { audited } from '../src/audit.ts'
+import { noteCaller } from '../src/caller.ts'
 import { limitTime } from '../src/limit-time.ts'
 
 const app = express()
@@ -16,6 +21,18 @@ app.get('/never', () => undefined)
 app.get('/stream', (_req, res) => {
   res.write('one')
   setTimeout(() => res.end('two'), 1_000)
+})
+const statuses: number[] = []
+const trail = {
+  begin: async () => ({ end: (status: number) => void statuses.push(status) }),
+} as unknown as AuditTrail
+const late = audited(trail, { action: 'late' }, async (_req, res) => {
+  await delay(900)
+  res.json({})
+})
+app.post('/late', (req, res, next) => {
+  noteCaller(res, { name: 'ana', role: 'admin', by: 'nothing' })
+  return late(req, res, next)
 })
 const server = createServer({ requestTimeout: 0 }, app)
 let url = ''
@@ -56,4 +73,9 @@ test('what is not answered in time is answered with 504', async () => {
 
 test('an answer that has begun goes on', async () => {
   expect(await (await fetch(`${url}/stream`)).text()).toBe('onetwo')
+})
+
+test('the audit log has the status that was answered, not that of an answer that came too late', async () => {
+  expect((await fetch(`${url}/late`, { method: 'POST' })).status).toBe(504)
+  await eventually(() => expect(statuses).toEqual([504]))
 })
