@@ -23,7 +23,7 @@ export interface PausedQueue extends QueuePauseState {
 
 const ALERTS_QUEUE = 'alerts'
 
-type PauseDeps = Pick<ApiDeps, 'redis' | 'prefix' | 'clock' | 'snapshots'>
+type PauseDeps = Pick<ApiDeps, 'redis' | 'prefix' | 'clock' | 'snapshots' | 'log'>
 
 const NO_ALERTS =
   'Jadwal sends its alerts by runs of this queue: nobody hears of anything until it is resumed.'
@@ -38,7 +38,7 @@ export async function setQueuePause(
   res: Response,
   change: { name: string; pause: { reason?: string } | null },
 ): Promise<PausedQueue> {
-  const { redis, prefix, clock, snapshots } = deps
+  const { redis, prefix, clock, snapshots, log } = deps
   const { name, pause } = change
   await requireQueue(deps, name)
   const by = callerOf(res).name
@@ -49,14 +49,18 @@ export async function setQueuePause(
       ? resumeQueue(redis, prefix, name)
       : pauseQueue(redis, prefix, { queue: name, by, at, ...pause }),
   )
-  const after = await askRedis(() => readQueuePause(redis, prefix, name))
   snapshots.forget()
+  noteChange(res, { subject: `queues/${name}`, before })
+  const after = await askRedis(() => readQueuePause(redis, prefix, name))
+  noteChange(res, { after })
   if (hasChanged) {
     const type = pause === null ? 'queue.resumed' : 'queue.paused'
     const data = { queue: name, by, ...pause }
-    await askRedis(() => appendEvents(redis, prefix, [{ type, at, data }]))
+    // It is done: nobody is to be told that it failed.
+    await askRedis(() => appendEvents(redis, prefix, [{ type, at, data }])).catch(
+      (error: unknown) => log.warn({ err: error, queue: name, type }, 'an event is left out'),
+    )
   }
-  noteChange(res, { subject: `queues/${name}`, before, after })
   return { name, ...after, warnings: after.paused && name === ALERTS_QUEUE ? [NO_ALERTS] : [] }
 }
 

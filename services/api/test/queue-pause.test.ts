@@ -2,6 +2,7 @@ import { keys, publishCatalogue, registerQueues } from '@jadwal/queue'
 import { expect, test } from 'vitest'
 import { EMAIL_JOB } from './job-catalogue.ts'
 import { setupApi } from './setup-api.ts'
+import { auditOf } from './setup-audit.ts'
 
 const post = (body?: object): RequestInit => ({
   method: 'POST',
@@ -41,6 +42,19 @@ test('a queue is paused and resumed, and everybody is told by whom and why', asy
     ['queue.paused', { queue: 'emails', by: 'admin', reason: 'it moves' }],
     ['queue.resumed', { queue: 'emails', by: 'admin' }],
   ])
+})
+
+test('a pause of which no event can be written is done, and the audit log has it', async () => {
+  await using api = await setup()
+  await api.redis.set(keys.eventsKey(api.prefix), 'no stream')
+  const { status, body } = await api.ask('/api/v1/queues/emails/pause', post())
+  expect({ status, paused: body.paused }).toEqual({ status: 200, paused: true })
+  expect(await auditOf(api, 'queues.pause')).toMatchObject({
+    subject: 'queues/emails',
+    status: 200,
+    before: { paused: false },
+    after: { paused: true },
+  })
 })
 
 test('who pauses the alerts is warned', async () => {
