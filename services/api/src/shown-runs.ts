@@ -32,7 +32,8 @@ export class ShownRuns {
   readonly #catalogue: Catalogue
   readonly #patience: Patience
   readonly #cipher: PayloadCipher | undefined
-  #jobs: Jobs = new Map()
+  /** Undefined until they could be read once. */
+  #jobs: Jobs | undefined
 
   constructor(deps: ShownRunsDeps) {
     this.#catalogue = new Catalogue(deps)
@@ -44,7 +45,7 @@ export class ShownRuns {
   async forCaller<V extends RunView>(res: Response, views: readonly V[]): Promise<V[]> {
     const mayOpen = isAtLeast(callerOf(res).role, 'operator')
     const jobs = await this.#newestJobs(views)
-    return views.map((view) => this.#shown(view, jobs.get(view.job), mayOpen))
+    return views.map((view) => this.#shown(view, jobs, mayOpen))
   }
 
   async oneForCaller<V extends RunView>(res: Response, view: V): Promise<V> {
@@ -52,19 +53,20 @@ export class ShownRuns {
     return shown
   }
 
-  /** While Redis is away what was known last holds. */
-  async #newestJobs(views: readonly RunView[]): Promise<Jobs> {
+  /** While Redis is away what was known last holds; undefined when nothing is known yet. */
+  async #newestJobs(views: readonly RunView[]): Promise<Jobs | undefined> {
     if (views.length === 0) return this.#jobs
     try {
       const jobs = await this.#patience.for(this.#catalogue.with([]))
-      if (jobs.length > 0) this.#jobs = new Map(jobs.map((job) => [job.name, job]))
+      if (jobs.length > 0 || !this.#jobs) this.#jobs = new Map(jobs.map((job) => [job.name, job]))
     } catch {
       return this.#jobs
     }
     return this.#jobs
   }
 
-  #shown<V extends RunView>(view: V, job: JobDescription | undefined, mayOpen: boolean): V {
+  #shown<V extends RunView>(view: V, jobs: Jobs | undefined, mayOpen: boolean): V {
+    const job = jobs?.get(view.job)
     const open = (what: Sealed['what'], value: unknown): unknown => {
       if (!isEnvelope(value)) return value
       return mayOpen
@@ -73,7 +75,9 @@ export class ShownRuns {
     }
     const opened = open('payload', view.payload)
     // What its job redacts is in what was encrypted; of a job that is not known that may be all of it.
-    const isHidden = !job && isEnvelope(view.payload) && opened !== ENCRYPTED
+    // Until jobs could be read, that holds for what is not encrypted too: its row may be older than `redact`.
+    const isUnknown = !job && (isEnvelope(view.payload) || jobs === undefined)
+    const isHidden = isUnknown && opened !== ENCRYPTED
     const isClear = job?.encrypt === true && !mayOpen && !isEnvelope(view.payload)
     return {
       ...view,
