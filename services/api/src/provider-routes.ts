@@ -69,6 +69,9 @@ async function comeBack(deps: Deps, req: Request, res: Response): Promise<void> 
     url.search = new URL(req.originalUrl, url).search
     const { name, role } = await provider.finish(url, remembered)
     if (!role) {
+      // Of others who are refused nobody knows who they are, and anybody could fill the log with them.
+      const caller = { name, role: 'viewer', by: 'nothing' } as const
+      noteSignIn(deps, req, { caller, action: 'login', status: 403 })
       const words = `${name} has signed in, but has no role here: the provider names none of those that JADWAL_OIDC_ROLES lets in. Ask who looks after Jadwal.`
       return sendWords(res, words, 403)
     }

@@ -95,7 +95,9 @@ export class Provider {
     if (!claims) throw new SignInRefusedError('The provider said nothing of who has signed in.')
     const { roleClaim } = this.#config
     const knowsMore = configuration.serverMetadata().userinfo_endpoint !== undefined
-    const isEnough = claimAt(claims, roleClaim) !== undefined && typeof claims['email'] === 'string'
+    const isVouchedFor =
+      typeof claims['email'] === 'string' && claims['email_verified'] !== undefined
+    const isEnough = claimAt(claims, roleClaim) !== undefined && isVouchedFor
     const more =
       knowsMore && !isEnough
         ? await oidc.fetchUserInfo(configuration, tokens.access_token, claims.sub)
@@ -179,12 +181,12 @@ function claimAt(claims: Readonly<Record<string, unknown>>, name: string): unkno
 }
 
 /**
- * What the history calls a person: the address of their mail, if the provider vouches for it. Other
+ * What the history calls a person: the address of their mail, if the provider says that it is theirs. Other
  * names are marked, so that nobody is taken for a token of that name.
  */
 function nameIn(claims: Readonly<Record<string, unknown>>): string {
   const { email, email_verified: isVerified, preferred_username: username, sub } = claims
-  if (typeof email === 'string' && email.includes('@') && isVerified !== false) return plain(email)
+  if (typeof email === 'string' && email.includes('@') && isVerified === true) return plain(email)
   return `oidc:${plain(typeof username === 'string' && username !== '' ? username : String(sub))}`
 }
 

@@ -83,11 +83,14 @@ test('a public client, below a path, with roles by other names deep in a claim',
 test('who has no role here is told so, and not let in', async () => {
   await using system = await setup()
   const { provider, browser, publicUrl } = system
-  provider.claims = { ...ANA, email_verified: false, roles: ['accounting'] }
+  // Nobody says that the address is theirs.
+  const { email_verified: _verified, ...claims } = ANA
+  provider.claims = { ...claims, roles: ['accounting'] }
   const page = await browser.open(`${publicUrl}/login/oidc`)
   expect(page.status).toBe(403)
   expect(page.text).toContain('oidc:ana has signed in, but has no role here')
   expect((await system.me()).status).toBe(401)
+  expect(await auditOf(system.api, 'login')).toMatchObject({ actor: 'oidc:ana', status: 403 })
 })
 
 test('who is refused there is told why, and a way back that nobody began leads nowhere', async () => {
