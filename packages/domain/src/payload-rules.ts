@@ -69,7 +69,11 @@ export function redactedTexts(payload: unknown, { redact }: PayloadRules): strin
   return redact?.length ? textsIn(valuesAt(payload, redact)) : []
 }
 
-/** Whether a payload that was recorded lacks what its run needs: it is not what was sent. */
+/**
+ * Whether a payload that was recorded lacks what its run needs: it is not what was sent. Any text
+ * `[redacted]` counts, wherever it stands: what its job redacted when it was recorded the job need not say
+ * any more, and a handler must never get `[redacted]` for a value.
+ */
 export function isRedacted(payload: unknown): boolean {
   if (payload === REDACTED) return true
   if (payload === null || typeof payload !== 'object') return false
