@@ -93,11 +93,14 @@ async function readEnded(
     FROM ${sql.table('run_stats_deltas')}
     WHERE minute >= ${from} AND minute < ${to} AND ${isOf(query)} AND ${ofSchedule}
     GROUP BY minute`.execute(db)
-  return rows.map(({ at, waits, wait_counts, durations, duration_counts, ...counts }) => ({
-    ...counts,
-    minuteMs: at,
-    wait: times(waits, wait_counts),
-    duration: times(durations, duration_counts),
+  return rows.map((row) => ({
+    minuteMs: row.at,
+    succeeded: row.succeeded,
+    dead: row.dead,
+    cancelled: row.cancelled,
+    retries: row.retries,
+    wait: times(row.waits, row.wait_counts),
+    duration: times(row.durations, row.duration_counts),
   }))
 }
 
