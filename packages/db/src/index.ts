@@ -26,6 +26,7 @@ export { findFailureRates } from './find-failure-rates.ts'
 export { listAlertAddresses } from './list-alert-addresses.ts'
 export { askPostgres } from './ask-postgres.ts'
 export { applySchedules } from './apply-schedules.ts'
+export { applyTellingVersions } from './changed-versions.ts'
 export {
   changeBackfillState,
   countBackfillRuns,

@@ -1,8 +1,12 @@
+import { eventually } from '@jadwal/testkit'
 import { expect, test } from 'vitest'
 import { setupApi } from './setup-api.ts'
+import { auditFacts } from './setup-audit.ts'
 import { EMAIL, fileOf, setupSchedules } from './setup-schedules.ts'
 
 const NO_CHANGE = { added: [], changed: [], removed: [], unchanged: [], foreign: [] }
+
+const version = (schedule: string, number: number) => ({ schedule, version: number })
 
 /** The next ticks of a schedule that fires once a day. */
 function five(hour: number, more: object = {}): object[] {
@@ -41,6 +45,11 @@ test('a plan tells what would be added, changed and removed, with the ticks befo
     unchanged: ['b'],
     foreign: [],
     calendars: NO_CHANGE,
+  })
+  await eventually(async () => {
+    const last = (await auditFacts(api)).findLast(({ audit }) => audit.action === 'schedules.apply')
+    expect(last?.audit.before).toEqual({ versions: [version('a', 1), version('c', 1)] })
+    expect(last?.audit.after).toMatchObject({ versions: [version('a', 2), version('d', 1)] })
   })
 })
 
