@@ -1,14 +1,19 @@
 import { firstUuidAt } from '@jadwal/domain'
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Database } from './database.ts'
 import { BATCH, inBatches } from './in-batches.ts'
 
 /**
- * Deletes the runs of the default partition that finished before `borderMs`, with their attempts. The
+ * Deletes the runs of the default partition that finished before `borderMs`, with their attempts, save
+ * those that are kept, as `isKept` says of a row. The
  * time in the id says when a run was enqueued, maybe years before its end, so it does not count here.
  * Attempts whose run is in no table any more go by that time.
  */
-export async function deleteOldFromDefault(db: Kysely<Database>, borderMs: number): Promise<void> {
+export async function deleteOldFromDefault(
+  db: Kysely<Database>,
+  borderMs: number,
+  isKept: RawBuilder<boolean>,
+): Promise<void> {
   const runs = sql.table('runs_default')
   const attempts = sql.table('attempts_default')
   await inBatches(
@@ -16,7 +21,8 @@ export async function deleteOldFromDefault(db: Kysely<Database>, borderMs: numbe
     sql`
       WITH gone AS (
         DELETE FROM ${runs} WHERE ctid = ANY (ARRAY(
-          SELECT ctid FROM ${runs} WHERE finished_at < ${new Date(borderMs)} LIMIT ${BATCH}))
+          SELECT ctid FROM ${runs}
+          WHERE finished_at < ${new Date(borderMs)} AND NOT ${isKept} LIMIT ${BATCH}))
         RETURNING id
       ), gone_attempt AS (
         DELETE FROM ${attempts} WHERE run_id IN (SELECT id FROM gone)

@@ -2,6 +2,7 @@ import { DAY, firstUuidAt } from '@jadwal/domain'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from './database.ts'
 import { BATCH, inBatches } from './in-batches.ts'
+import { MERGE_ATTEMPT } from './merge-attempt.ts'
 import {
   daysBefore,
   ENDED_STATES,
@@ -13,23 +14,33 @@ import { schemaOf } from './schema-plugin.ts'
 
 /** Rows that one statement moves. */
 const MOVED = 2_000
+const FIRST_UUID = '00000000-0000-0000-0000-000000000000'
+
+/** A day's partition of runs, or what it was. */
+export interface DayOfRuns {
+  table: string
+  startMs: number
+  /** Only what was recorded from then on is looked at. */
+  recordedFrom?: Date
+}
 
 /**
  * Moves the runs of a day that outlive its partition, with their attempts, to `runs_kept` and
  * `attempts_kept`: some at a time, each of them in both or neither, so that it may end anywhere and be done
- * again, by several at once too. Served by runs_job_state_idx.
+ * again, by several at once too. What is recorded meanwhile may stay. Served by runs_job_state_idx.
  */
 export async function keepRunsOfDay(
   db: Db,
-  { table, startMs }: { table: string; startMs: number },
+  { table, startMs, recordedFrom }: DayOfRuns,
   options: RetentionOptions,
 ): Promise<void> {
   const from = firstUuidAt(startMs)
   const to = firstUuidAt(startMs + DAY)
   const ofDay = sql<boolean>`run_id >= ${from}::uuid AND run_id < ${to}::uuid`
+  const isLate = recordedFrom ? sql<boolean>`recorded_at >= ${recordedFrom}` : sql<boolean>`true`
   for (const each of longerOf(options)) {
     for (const state of ENDED_STATES) {
-      const which = sql<boolean>`job = ${each.job} AND state = ${state} AND ${outlives(options, each)}`
+      const which = sql<boolean>`job = ${each.job} AND state = ${state} AND ${isLate} AND ${outlives(options, each)}`
       await moveAll(db, { table, which, ofDay })
     }
   }
@@ -83,28 +94,41 @@ interface Move {
   ofDay: RawBuilder<boolean>
 }
 
-async function moveAll(db: Db, { table, which, ofDay }: Move): Promise<void> {
-  const runs = await columnsOf(db, 'runs_kept')
-  const attempts = await columnsOf(db, 'attempts_kept')
-  let moved: number
-  do {
-    const { rows } = await sql<{ moved: number }>`
-      WITH gone AS (
-        DELETE FROM ${sql.table(table)} WHERE id = ANY (ARRAY(
-          SELECT id FROM ${sql.table(table)} WHERE ${which} ORDER BY id LIMIT ${MOVED}))
-        RETURNING ${runs}
-      ), gone_attempt AS (
-        DELETE FROM ${sql.table('attempts')}
-        WHERE run_id IN (SELECT id FROM gone) AND ${ofDay} RETURNING ${attempts}
-      ), kept AS (
-        INSERT INTO ${sql.table('runs_kept')} (${runs}) SELECT ${runs} FROM gone
-        ON CONFLICT (id) DO NOTHING
-      ), kept_attempt AS (
-        INSERT INTO ${sql.table('attempts_kept')} (${attempts}) SELECT ${attempts} FROM gone_attempt
-        ON CONFLICT (run_id, attempt) DO NOTHING
-      ) SELECT count(*) AS moved FROM gone`.execute(db)
-    moved = rows[0]?.moved ?? 0
-  } while (moved === MOVED)
+/** Goes through the table once, by id, so that nothing is looked at again for each batch. */
+async function moveAll(db: Db, move: Move): Promise<void> {
+  const columns = {
+    runs: await columnsOf(db, 'runs_kept'),
+    attempts: await columnsOf(db, 'attempts_kept'),
+  }
+  for (let after: string | null = FIRST_UUID; after !== null;)
+    after = await moveBatch(db, { ...move, ...columns }, after)
+}
+
+/** Resolves to the id after which the next ones are; null when there are none. */
+async function moveBatch(
+  db: Db,
+  { table, which, ofDay, runs, attempts }: Move & Record<'runs' | 'attempts', RawBuilder<unknown>>,
+  after: string,
+): Promise<string | null> {
+  const { rows } = await sql<{ chosen: number; lastId: string | null }>`
+    WITH chosen AS MATERIALIZED (
+      SELECT id FROM ${sql.table(table)} WHERE ${which} AND id > ${after}::uuid ORDER BY id LIMIT ${MOVED}
+    ), gone AS (
+      DELETE FROM ${sql.table(table)} WHERE id = ANY (ARRAY(SELECT id FROM chosen)) RETURNING ${runs}
+    ), gone_attempt AS (
+      DELETE FROM ${sql.table('attempts')}
+      WHERE run_id IN (SELECT id FROM gone) AND ${ofDay} RETURNING ${attempts}
+    ), kept AS (
+      INSERT INTO ${sql.table('runs_kept')} AS k (${runs}) SELECT ${runs} FROM gone
+      ON CONFLICT (id) DO UPDATE SET (${runs}) = ROW (excluded.*)
+      WHERE k.revision < excluded.revision
+    ), kept_attempt AS (
+      INSERT INTO ${sql.table('attempts_kept')} AS a (${attempts}) SELECT ${attempts} FROM gone_attempt
+      ${MERGE_ATTEMPT}
+    ) SELECT count(*) AS chosen, (SELECT id FROM chosen ORDER BY id DESC LIMIT 1) AS "lastId"
+      FROM chosen`.execute(db)
+  const [row] = rows
+  return row?.chosen === MOVED ? row.lastId : null
 }
 
 /** The columns of a table, by name, since two tables may have them in another order. */

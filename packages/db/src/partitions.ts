@@ -1,4 +1,4 @@
-import { DAY, firstUuidAt } from '@jadwal/domain'
+import { DAY, firstUuidAt, MINUTE } from '@jadwal/domain'
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import type { Database } from './database.ts'
 import { deleteOldFromDefault } from './default-partition.ts'
@@ -6,7 +6,8 @@ import { deleteOldRedrives, deleteOldSettled } from './delete-old-decisions.ts'
 import { unlessDropped } from './dropped-partition.ts'
 import { countRunsFrom } from './fold-run-stats.ts'
 import { deleteOldKept, keepRunsOfDay, keepRunsOfDefault } from './kept-runs.ts'
-import type { RetentionOptions } from './retention-rules.ts'
+import { readClock } from './read-clock.ts'
+import { outliveAny, type RetentionOptions } from './retention-rules.ts'
 import { schemaOf } from './schema-plugin.ts'
 
 /** The tables that are partitioned by day, and the column whose UUIDv7 tells the day. */
@@ -19,6 +20,8 @@ type Partitioned = (typeof PARTITIONED)[number]
 /** Runs that live on, and bytes of their payloads, that one transaction moves while it keeps all others out. */
 const MOST_MOVED = 10_000
 const MOST_MOVED_BYTES = 64 * 1024 * 1024
+/** What is recorded has the time at which its statement began: none takes so long. */
+const RECORDED_WITHIN_MS = 5 * MINUTE
 
 /**
  * Makes the partitions of yesterday up to `daysAhead` days from `now` (days of UTC), for runs and for
@@ -65,7 +68,7 @@ export async function dropPartitions(
     if (startMs + DAY <= borderMs) dropped.push(...(await dropDay(db, startMs, rules)))
   }
   await keepRunsOfDefault(db, borderMs, rules)
-  await deleteOldFromDefault(db, borderMs)
+  await deleteOldFromDefault(db, borderMs, outliveAny(rules))
   await deleteOldKept(db, rules)
   await deleteOldSettled(db, borderMs)
   await deleteOldRedrives(db, borderMs)
@@ -84,6 +87,7 @@ async function dropDay(
 ): Promise<string[]> {
   const borderMs = startOfDay(rules.now) - rules.retentionDays * DAY
   const ofDay = partitionName('runs', startMs)
+  const recordedFrom = new Date((await readClock(db)).getTime() - RECORDED_WITHIN_MS)
   if ((await listPartitions(db, 'runs')).includes(ofDay))
     await unlessDropped(() => keepRunsOfDay(db, { table: ofDay, startMs }, rules))
   return await db.transaction().execute(async (tx) => {
@@ -98,8 +102,8 @@ async function dropDay(
     if (runs !== undefined) {
       if (await isTooMuchToMove(tx, runs, borderMs)) return []
       const day = await detach(tx, 'runs', runs)
-      // What was recorded since they were moved: few, if any.
-      await keepRunsOfDay(tx, { table: runs, startMs }, rules)
+      // Few, if any: nobody can read or write runs meanwhile, so all others are not looked at again.
+      await keepRunsOfDay(tx, { table: runs, startMs, recordedFrom }, rules)
       await sql`INSERT INTO ${sql.table('runs_default')}
         SELECT * FROM ${day} WHERE ${livesOn(borderMs)}`.execute(tx)
       await sql`DROP TABLE ${day}`.execute(tx)

@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { CHANGED_RUN, countEnds, ENDED_BEFORE, haveRetries } from './count-ends.ts'
 import type { Database } from './database.ts'
+import { MERGE_ATTEMPT, weightOf } from './merge-attempt.ts'
 import { upsertAudit } from './record-audit.ts'
 import { TOLD_COLUMNS, type ToldRun, toldRuns } from './told-run.ts'
 
@@ -133,19 +134,10 @@ function upsertRuns(tell: boolean): RawBuilder<unknown> {
 }
 
 /**
- * How much a state of an attempt says. Nothing but a running fact comes before an end, and a worker's
- * own word on its attempt is worth more than somebody's finding that it is lost.
- */
-const WEIGHT = (state: string): RawBuilder<number> =>
-  sql.raw(`array_position('{running,lost,drained,cancelled,failed,succeeded}'::text[], ${state})`)
-
-/**
- * Attempts in any order: the weightier state with its end and error stays; worker and start are filled
- * in by whichever fact knows them. A first attempt that succeeded within a second and logged nothing,
+ * Attempts in any order. A first attempt that succeeded within a second and logged nothing,
  * the commonest, is left to its run's row; one that took longer may have a `running` row, which has to end.
  */
 function upsertAttempts(): RawBuilder<unknown> {
-  const heavier = sql`${WEIGHT('excluded.state')} > ${WEIGHT('a.state')}`
   return sql`
     INSERT INTO ${sql.table('attempts')} AS a
       (run_id, attempt, state, worker, started_at, finished_at, error, log)
@@ -158,22 +150,13 @@ function upsertAttempts(): RawBuilder<unknown> {
       (array_agg(log::jsonb ORDER BY w DESC))[1]
     FROM (
       SELECT id, attempt, attempt_state, worker, started_at, attempt_finished_at, error, log,
-        ${WEIGHT('attempt_state')} AS w
+        ${weightOf('attempt_state')} AS w
       FROM fact
       WHERE attempt_state IS NOT NULL AND attempt >= 1 AND (attempt > 1 OR attempt_state <> 'succeeded'
         OR attempt_finished_at - started_at > interval '0.9 seconds' OR log IS NOT NULL)
     ) AS told
     GROUP BY id, attempt ORDER BY id, attempt
-    ON CONFLICT (run_id, attempt) DO UPDATE SET
-      state = CASE WHEN ${heavier} THEN excluded.state ELSE a.state END,
-      worker = CASE WHEN ${heavier} THEN coalesce(excluded.worker, a.worker) ELSE coalesce(a.worker, excluded.worker) END,
-      started_at = CASE WHEN ${heavier} THEN coalesce(excluded.started_at, a.started_at) ELSE coalesce(a.started_at, excluded.started_at) END,
-      finished_at = CASE WHEN ${heavier} THEN excluded.finished_at ELSE a.finished_at END,
-      error = CASE WHEN ${heavier} THEN excluded.error ELSE a.error END,
-      log = CASE WHEN ${heavier} THEN excluded.log ELSE a.log END,
-      recorded_at = now()
-    WHERE ${heavier} OR (a.worker IS NULL AND excluded.worker IS NOT NULL)
-      OR (a.started_at IS NULL AND excluded.started_at IS NOT NULL)
+    ${MERGE_ATTEMPT}
     RETURNING 1`
 }
 

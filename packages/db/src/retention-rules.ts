@@ -60,3 +60,9 @@ export function outlives(
   return sql`(job = ${job} AND finished_at >= ${border}
     AND (state <> 'succeeded' OR ${isInShare(shareOf({ retention }))}))`
 }
+
+/** Runs of any job that outlive their day. */
+export function outliveAny(options: RetentionOptions): RawBuilder<boolean> {
+  const each = longerOf(options).map((retention) => outlives(options, retention))
+  return each.length === 0 ? sql`false` : sql`(${sql.join(each, sql` OR `)})`
+}
