@@ -4,12 +4,12 @@ import { type Sent, sendApart } from './send-apart.ts'
 
 const MANY = 500
 
-/** Sends numbers, refusing the first of which `isRefused` says so; tells what was looked at and sent. */
-function sending(isRefused: (n: number) => boolean) {
+/** Sends numbers, refusing all while one is among them that it refuses; tells what was looked at and sent. */
+function sending(refuses: (n: number) => boolean) {
   const seen = { looked: 0, sent: [] as number[] }
   const send = (items: readonly number[]): Promise<Sent<string>> => {
     seen.looked += items.length
-    const index = items.findIndex(isRefused)
+    const index = items.findIndex(refuses)
     if (index >= 0) {
       const problem = new Problem('bad-request', { detail: `not ${items[index]}` })
       return Promise.resolve({ index, problem })
@@ -20,12 +20,12 @@ function sending(isRefused: (n: number) => boolean) {
   return { seen, send }
 }
 
+const isRefused = (n: number): boolean => n % 7 === 3 || n === MANY - 1
 const numbers = Array.from({ length: MANY }, (_, n) => n)
 const said = (outcome: string | Problem): string =>
   outcome instanceof Problem ? outcome.message : outcome
 
 test('what is refused is told at its place, and all others are sent in their order', async () => {
-  const isRefused = (n: number): boolean => n % 7 === 3 || n === MANY - 1
   const { seen, send } = sending(isRefused)
   const outcomes = await sendApart(numbers, send)
   expect(outcomes.map(said)).toEqual(numbers.map((n) => (isRefused(n) ? `not ${n}` : `${n}`)))
