@@ -7,13 +7,13 @@ import { underScheduleLock } from './schedule-lock.ts'
 /** Schedules of which the versions are told. */
 const MOST_TOLD = 200
 
-export interface VersionOf {
+interface VersionOf {
   schedule: string
   version: number
 }
 
 /** The versions that a change ended, and those that it began: of the first 200 schedules. */
-export interface ChangedVersions {
+interface ChangedVersions {
   before: VersionOf[]
   after: VersionOf[]
 }

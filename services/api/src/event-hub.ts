@@ -35,7 +35,7 @@ export interface EventHubDeps {
 }
 
 /** What a client wants to hear, and whether it may. */
-export interface Listening {
+interface Listening {
   filter: EventFilter
   after?: EventPosition | undefined
   /** Whether what let the client in is still good. When it is not, or nobody can tell, its stream ends. */
