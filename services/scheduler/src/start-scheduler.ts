@@ -1,4 +1,4 @@
-import { askPostgres } from '@jadwal/db'
+import { askPostgres, openDatabase } from '@jadwal/db'
 import {
   Alarms,
   cipherOf,
@@ -33,7 +33,6 @@ import { FiringQueues } from './firing-queues.ts'
 import { ScheduleKeeper } from './keep-schedules.ts'
 import { Candidate } from './leadership.ts'
 import { LostRuns } from './lost-runs.ts'
-import { openDatabases } from './open-databases.ts'
 import { Redrives } from './redrives.ts'
 import { rule } from './reign.ts'
 import { ScheduleBook } from './schedule-book.ts'
@@ -67,9 +66,13 @@ export async function startScheduler(
   const leaseRedis = openRedis(leaderConnection(url, Math.max(250, leaseMs / 4)), onError)
   lifecycle.onClose('connection of the lease', () => leaseRedis.disconnect())
   const onPostgresError = rateLimitedErrors(log, 'Postgres connection failed')
-  const databases = openDatabases(config.database, onPostgresError)
-  const { db } = databases
-  lifecycle.onClose('Postgres', () => databases.close())
+  const open = (max: number) =>
+    openDatabase({ ...config.database, max, queryTimeoutMs: 60_000, onError: onPostgresError })
+  const db = open(config.database.max - 1)
+  lifecycle.onClose('Postgres', () => db.destroy())
+  // Of its own: the reading of schedules waits behind no upkeep.
+  const keeperDb = open(1)
+  lifecycle.onClose('connection of the schedules', () => keeperDb.destroy())
   try {
     await redisReady(redis, START_WITHIN_MS)
     await redisReady(leaseRedis, START_WITHIN_MS)
@@ -99,7 +102,7 @@ export async function startScheduler(
   await redisClock.measure()
   await catalogue.refresh(redis, prefix)
   const book = new ScheduleBook()
-  const keeper = new ScheduleKeeper({ db: databases.ofKeeper, book, redisClock, metrics, log })
+  const keeper = new ScheduleKeeper({ db: keeperDb, book, redisClock, metrics, log })
   await keeper.refresh()
 
   const due = new Bell()
