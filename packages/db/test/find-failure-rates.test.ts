@@ -1,4 +1,5 @@
 import { createTestDatabase } from '@jadwal/testkit'
+import { sql } from 'kysely'
 import { expect, inject, test } from 'vitest'
 import { findFailureRates, foldRunStats, recordFacts } from '../src/index.ts'
 import { after, lines, NOON, runFact } from './facts.ts'
@@ -28,11 +29,7 @@ test('of a long time whole hours are read as such, and each run counts once', as
   expect(await counts()).toEqual([5, 1, 3])
   await foldRunStats(db)
   expect(await counts()).toEqual([5, 1, 3])
-  await db
-    .deleteFrom('run_stats')
-    .where('step', '=', 'minute')
-    .where('at', '>=', at(HOUR))
-    .where('at', '<', at(3 * HOUR))
-    .execute()
+  await sql`DELETE FROM ${sql.table('run_stats')}
+    WHERE step = 'minute' AND at >= ${at(HOUR)} AND at < ${at(3 * HOUR)}`.execute(db)
   expect(await counts()).toEqual([5, 1, 3])
 })
