@@ -59,10 +59,11 @@ test('a statement that is given up ends in Postgres too', async () => {
 })
 
 test('a statement that is given up behind PgBouncer ends in Postgres too', async () => {
-  const way = async (url: string): Promise<string> => {
-    const bouncer = await startTestPgBouncer(url)
-    onTestFinished(() => bouncer[Symbol.asyncDispose]())
-    return bouncer.url
-  }
-  expect(await giveUp(way)).toEqual(GIVEN_UP)
+  expect(await giveUp(throughPgBouncer)).toEqual(GIVEN_UP)
 })
+
+async function throughPgBouncer(url: string): Promise<string> {
+  const bouncer = await startTestPgBouncer(url)
+  onTestFinished(() => bouncer[Symbol.asyncDispose]())
+  return bouncer.url
+}

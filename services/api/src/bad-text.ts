@@ -5,7 +5,6 @@ import { fieldProblem, Problem } from './problem.ts'
 const CODES: ReadonlySet<string> = new Set(['22021', '22P05'])
 const HALF_PAIR = /Unicode (high|low) surrogate/
 const RULE = 'must not have the character U+0000, nor half of a surrogate pair'
-// oxlint-disable-next-line no-control-regex -- it is what is looked for
 const BAD = /\0|\p{Surrogate}/u
 
 /** Whether Postgres has refused a text that it has no characters for. */

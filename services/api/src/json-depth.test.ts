@@ -10,8 +10,11 @@ test('what is nested too deep is refused, whatever its brackets', () => {
 })
 
 test('brackets in texts do not count, nor those that are closed', () => {
-  check(JSON.stringify('['.repeat(1_000)))
-  check(JSON.stringify({ a: `\\"${'{'.repeat(500)}` }))
-  check('[]'.repeat(1_000))
-  check('['.repeat(200))
+  const texts = [
+    JSON.stringify('['.repeat(1_000)),
+    JSON.stringify({ a: `\\"${'{'.repeat(500)}` }),
+    '[]'.repeat(1_000),
+    '['.repeat(200),
+  ]
+  for (const text of texts) expect(() => check(text)).not.toThrow()
 })
