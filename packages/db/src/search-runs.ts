@@ -49,6 +49,8 @@ export async function searchRuns(
       // Days newer than this one are done; what has no day matters to all.
       const newer = batch[place]?.endsId
       if (newer !== undefined && countFrom(found, newer) >= limit) break
+      if (at > 0 && newer !== undefined && performance.now() - startedMs > PATIENCE_MS)
+        return { ids: newest(found, limit).filter((id) => id >= newer), reachedId: newer }
       for (const id of (await lookCloser(db, probe, ask)).ids) found.add(id)
     }
     const reachedId = batch.at(-1)?.startsId

@@ -8,6 +8,7 @@ import type { AuditTrail } from './audit-trail.ts'
 import type { ProviderConfig } from './oidc-config.ts'
 import type { EventHub } from './event-hub.ts'
 import type { QueueSnapshots } from './queue-snapshots.ts'
+import type { SearchGate } from './search-gate.ts'
 import type { ShownRuns } from './shown-runs.ts'
 import type { TokenBook } from './token-book.ts'
 import type { TokenUses } from './token-uses.ts'
@@ -19,6 +20,8 @@ export interface ApiDeps {
   /** The address that people open, where it is known. */
   publicUrl: string | undefined
   db: Db
+  /** Through it go searches of the history. */
+  searching: SearchGate
   producer: Producer
   /** For messages of alerts alone. */
   alertProducer: Producer

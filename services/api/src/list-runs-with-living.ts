@@ -34,7 +34,9 @@ export async function listRunsWithLiving(
 ): Promise<RunPage> {
   const limit = page.limit ?? DEFAULT_LIMIT
   const first = mayBeLiving(filters) ? await livingOrAway(deps, filters) : []
-  const { items, nextCursor } = await askHistory(() => listRuns(deps.db, filters, page))
+  const { items, nextCursor } = await deps.searching(() =>
+    askHistory(() => listRuns(deps.db, filters, page)),
+  )
   const recorded = items.map(({ run, attempts }) => runView(run, attempts))
   if (first === undefined) return { items: recorded, nextCursor, partial: true }
   const known = new Set(recorded.map(({ id }) => id))

@@ -27,6 +27,7 @@ import { createBoard } from './bull-board.ts'
 import type { ApiConfig } from './config.ts'
 import { EventHub } from './event-hub.ts'
 import { QueueSnapshots } from './queue-snapshots.ts'
+import { searchGate } from './search-gate.ts'
 import { ShownRuns } from './shown-runs.ts'
 import { TokenBook } from './token-book.ts'
 import { TokenUses } from './token-uses.ts'
@@ -130,6 +131,7 @@ export async function startApi(config: ApiConfig, context: ServiceContext): Prom
       prefix,
       publicUrl: config.publicUrl,
       db,
+      searching: searchGate(database.max),
       producer,
       alertProducer,
       trigger,
