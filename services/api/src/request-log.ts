@@ -34,7 +34,7 @@ export function requestLog(log: Logger): RequestHandler {
       req: (req: { id: string; method: string; url: string; remoteAddress: string }) => ({
         id: req.id,
         method: req.method,
-        url: req.url,
+        url: withoutSecrets(req.url),
         from: req.remoteAddress,
       }),
       res: (res: { statusCode: number }) => ({ status: res.statusCode }),
@@ -47,5 +47,13 @@ export function requestLog(log: Logger): RequestHandler {
 }
 
 function shown({ id, method, originalUrl, socket }: Request): object {
-  return { id, method, url: originalUrl, from: socket.remoteAddress }
+  return { id, method, url: withoutSecrets(originalUrl), from: socket.remoteAddress }
+}
+
+/** What a provider of sign-ins hands over, or somebody puts a token into, is not for the log. */
+function withoutSecrets(url: string): string {
+  const [path = '', query] = url.split('?', 2)
+  if (query === undefined) return url
+  if (path.includes('/login')) return `${path}?…`
+  return `${path}?${query.replaceAll(/((?:^|&)(?:[^=&]*(?:token|secret|password)|code)=)[^&]*/gi, '$1…')}`
 }

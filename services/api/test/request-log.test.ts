@@ -65,3 +65,15 @@ test('every other error has a line of its own', async () => {
   expect(lines).toHaveLength(3)
   expect(lines).not.toContainEqual(expect.objectContaining({ count: expect.anything() }))
 })
+
+test('what signs somebody in is not in the log', async () => {
+  const { lines, ask } = await setup()
+  const secret = 'jdw_9f2c'
+  await ask([
+    `/404/login/oidc/callback?code=${secret}&state=${secret}`,
+    `/404/runs?access_token=${secret}&state=dead`,
+  ])
+  expect(lines).toHaveLength(2)
+  expect(JSON.stringify(lines)).not.toContain(secret)
+  expect(JSON.stringify(lines)).toContain('state=dead')
+})
