@@ -142,7 +142,9 @@ function untilOf(table: AlertSettingTable, spec: object): { until?: Date } {
 function deleteHandler(deps: ApiDeps, kind: SettingKind): RequestHandler {
   return async (req, res) => {
     const before = await requireSetting(deps, kind, req)
-    await askHistory(() => deleteAlertSetting(deps.db, kind.table, before.name))
+    // Somebody else may have been faster.
+    if (!(await askHistory(() => deleteAlertSetting(deps.db, kind.table, before.name))))
+      throw noSetting(kind, before.name)
     noteChange(res, {
       subject: `alerts/${kind.path}/${before.name}`,
       before: settingView(before, kind.show),
@@ -166,9 +168,11 @@ async function requireSetting(
     ? await askHistory(() => findAlertSetting(db, table, name.data))
     : undefined
   if (found) return found
-  throw new Problem('not-found', {
-    detail: `There is no ${word} "${String(req.params['name']).slice(0, 100)}".`,
-  })
+  throw noSetting({ word }, String(req.params['name']))
+}
+
+function noSetting({ word }: Pick<SettingKind, 'word'>, name: string): Problem {
+  return new Problem('not-found', { detail: `There is no ${word} "${name.slice(0, 100)}".` })
 }
 
 function settingView(
