@@ -33,7 +33,6 @@ describe('what is not right', () => {
     ['/api/v1/runs', 'DELETE', 405],
     ['/api/v1/workers', 'POST', 405],
     ['/', 'POST', 405],
-    ['/queues/api/queues/emails/pause', 'PUT', 405],
     ['/api/v1/%E0%A4%A', 'GET', 404],
     ['/api/v1/runs/%E0%A4%A', 'GET', 400],
   ])('%s answers %s with %i and a problem document', async (path, method, status) => {
