@@ -14,7 +14,7 @@ export interface TestDatabase extends AsyncDisposable {
   readonly db: Kysely<Database>
 }
 
-/** A migrated database of the test's own, cloned from the template in some 50 ms. */
+/** A migrated database of the test's own, cloned from the template. */
 export async function createTestDatabase(adminUrl: string): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`
   await asAdmin(adminUrl, `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE_DATABASE}`)
