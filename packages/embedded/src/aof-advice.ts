@@ -1,13 +1,9 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { RedisBinary } from './redis-binary.ts'
+import type { Program } from './debian-program.ts'
 
 /** What to do when Redis' last words are about a damaged append-only file; undefined for other words. */
-export function aofAdvice(
-  lastWords: string,
-  binary: RedisBinary,
-  folder: string,
-): string | undefined {
+export function aofAdvice(lastWords: string, binary: Program, folder: string): string | undefined {
   if (!/(bad file format|unexpected end of file).*append only file/i.test(lastWords)) {
     return undefined
   }
@@ -20,7 +16,7 @@ export function aofAdvice(
   )
 }
 
-function checkerOf(binary: RedisBinary): string {
+function checkerOf(binary: Program): string {
   const beside = ['redis-check-aof', 'valkey-check-aof']
     .map((name) => join(dirname(binary.file), name))
     .find((file) => existsSync(file))

@@ -29,7 +29,12 @@ export async function unpackDebianPackages(
     }
     if (existsSync(folder)) return
     mkdirSync(join(folder, '..'), { recursive: true })
-    renameSync(tree, folder)
+    try {
+      renameSync(tree, folder)
+    } catch (error) {
+      // Another process was faster.
+      if (!existsSync(folder)) throw error
+    }
   } finally {
     rmSync(unfinished, { recursive: true, force: true })
   }

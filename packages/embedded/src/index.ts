@@ -8,7 +8,8 @@ export {
   stopProcess,
   waitForEnd,
 } from './process-identity.ts'
-export { findRedisBinary, type RedisBinary, type RedisSearch } from './redis-binary.ts'
+export { findProgram, type Program, programEnv, type ProgramSearch } from './debian-program.ts'
+export { findRedisBinary } from './redis-binary.ts'
 export { type EmbeddedRedis, type RedisServerOptions, startRedis } from './redis.ts'
 export { type ServerProcess } from './server-process.ts'
 export { isReachableByAll, unprivilegedUser } from './unprivileged-user.ts'

@@ -6,12 +6,13 @@ import { aofAdvice } from './aof-advice.ts'
 import { onFreePort } from './free-port.ts'
 import { identifyProcess, parseIdentity, stopProcess } from './process-identity.ts'
 import { findRunningIn } from './process-search.ts'
-import { REDIS_NAMES, type RedisBinary, redisEnv } from './redis-binary.ts'
+import { type Program, programEnv } from './debian-program.ts'
+import { REDIS_NAMES } from './redis-binary.ts'
 import { type ServerProcess, spawnServer } from './server-process.ts'
 import { readIfThere, writeWhole } from './whole-file.ts'
 
 export interface RedisServerOptions {
-  binary: RedisBinary
+  binary: Program
   /** Folder of its data; made when absent. */
   folder: string
   /** First port to try; absent: any free one. */
@@ -51,7 +52,7 @@ async function launch(options: RedisServerOptions, port: number): Promise<Embedd
     args: [configFile],
     logFile: options.logFile,
     cwd: options.folder,
-    env: redisEnv(options.binary),
+    env: programEnv(options.binary),
   })
   const credentials = options.password ? `:${encodeURIComponent(options.password)}@` : ''
   const url = `redis://${credentials}127.0.0.1:${port}`

@@ -1,14 +1,17 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { chmodSync, chownSync, existsSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { findProgram, type Program, programEnv } from '@jadwal/embedded'
 import pg from 'pg'
 import { eventually } from './eventually.ts'
 import { killAtExit } from './kill-at-exit.ts'
 import { makeTempFolder, removeTempFolder } from './temp-folder.ts'
 
-/** Where Debian puts it, which is not in everybody's path. */
-const PLACES = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer', '/usr/local/bin/pgbouncer']
+/** Where Debian puts it is not in everybody's path. */
+const PATH = '/usr/sbin:/usr/bin:/usr/local/bin'
+const SOURCE = { names: ['pgbouncer'], folder: 'pgbouncer', packages: ['pgbouncer'] }
 
 export interface TestPgBouncer extends AsyncDisposable {
   /** The same database, through PgBouncer. */
@@ -18,16 +21,14 @@ export interface TestPgBouncer extends AsyncDisposable {
 }
 
 /**
- * A real PgBouncer in transaction mode before a database, with a few connections to it. Throws, with
- * what to install, where there is none.
+ * A real PgBouncer in transaction mode before a database, with a few connections to it: the one of this
+ * machine, else unpacked from its distribution's package. Throws, with what to install, where there is none.
  */
 export async function startTestPgBouncer(
   databaseUrl: string,
   { poolSize = 5 }: { poolSize?: number } = {},
 ): Promise<TestPgBouncer> {
-  const binary = PLACES.find((place) => existsSync(place))
-  if (!binary)
-    throw new Error('no PgBouncer on this machine: install it with apt-get install pgbouncer')
+  const program = await findPgBouncer()
   const target = new URL(databaseUrl)
   const folder = makeTempFolder('pgbouncer')
   const port = await freePort()
@@ -55,7 +56,8 @@ export async function startTestPgBouncer(
       '',
     ].join('\n'),
   )
-  const child = spawn(binary, [ini], {
+  const child = spawn(program.file, [ini], {
+    env: programEnv(program),
     stdio: ['ignore', 'ignore', 'pipe'],
     ...unprivileged(folder),
   })
@@ -80,6 +82,17 @@ export async function startTestPgBouncer(
       removeTempFolder(folder)
     },
   }
+}
+
+/** Unpacked where the user that it runs as can read it. */
+async function findPgBouncer(): Promise<Program> {
+  const unpackInto = join(tmpdir(), `jadwal-software-${process.getuid?.() ?? 0}`)
+  return await findProgram(SOURCE, { path: PATH, unpackInto }).catch((cause: unknown) => {
+    throw new Error(
+      'no PgBouncer on this machine, and its package could not be unpacked: install it with apt-get install pgbouncer',
+      { cause },
+    )
+  })
 }
 
 /** PgBouncer does not run as root. */

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type EmbeddedRedis, findRedisBinary, type RedisBinary, startRedis } from '@jadwal/embedded'
+import { type EmbeddedRedis, findRedisBinary, type Program, startRedis } from '@jadwal/embedded'
 import { killAtExit } from './kill-at-exit.ts'
 import { PROJECT_ROOT } from './project-root.ts'
 import { makeTempFolder, removeTempFolder } from './temp-folder.ts'
@@ -67,7 +67,7 @@ export async function startTestRedis(
   }
 }
 
-function findTestRedis(): Promise<RedisBinary> {
+function findTestRedis(): Promise<Program> {
   return findRedisBinary({ path: process.env['PATH'] ?? '', unpackInto: softwareFolder() })
 }
 
