@@ -83,6 +83,7 @@ export type {
   ScheduleSource,
   SettledLetterRow,
 } from './database.ts'
+export { databaseEnv } from './database-env.ts'
 export { hasSchedules } from './has-schedules.ts'
 export { findHistoryStart } from './find-history-start.ts'
 export { copyLetters, type LetterCopy } from './letter-copies.ts'

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { systemClock } from '@jadwal/domain'
 import { z } from 'zod'
+import { databaseEnv } from './database-env.ts'
 import { migrate } from './migrate.ts'
 
 const EXIT = { done: 0, unavailable: 69, software: 70, config: 78 } as const
@@ -14,22 +15,7 @@ export interface MigrateCommandOptions {
   say: (line: string, stream: 'stdout' | 'stderr') => void
 }
 
-const Env = z.object({
-  DATABASE_URL: z
-    .string()
-    .refine(
-      (url) => /^postgres(ql)?:\/\//.test(url) && URL.canParse(url),
-      'must be postgres://user:password@host:port/database',
-    )
-    .default('postgres://127.0.0.1:5432/jadwal'),
-  JADWAL_DB_SCHEMA: z
-    .string()
-    .regex(
-      /^[a-z_][a-z0-9_]{0,62}$/,
-      'must match [a-z_][a-z0-9_]{0,62}: lower-case letters, digits and "_"',
-    )
-    .default('jadwal'),
-})
+const Env = z.object(databaseEnv)
 
 /**
  * Migrates the schema that the environment names. Returns the exit code: 0 done, 69 Postgres did not

@@ -37,7 +37,7 @@ export * as keys from './keys.ts'
 export { memoryUse, outboxShare, WORKERS_STOP_AT } from './memory-watch.ts'
 export { isRedisError } from './redis-errors.ts'
 export { isRedisTrouble } from './redis-trouble.ts'
-export { redisUrlProblem } from './redis-url.ts'
+export { redisUrlEnv, redisUrlProblem } from './redis-url.ts'
 export {
   findJob,
   type Leader,

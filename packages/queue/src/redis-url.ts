@@ -1,4 +1,14 @@
 import type { RedisOptions } from 'ioredis'
+import { z } from 'zod'
+
+/** The variable `REDIS_URL`. */
+export const redisUrlEnv = z
+  .string()
+  .superRefine((url, ctx) => {
+    const problem = redisUrlProblem(url)
+    if (problem !== undefined) ctx.addIssue({ code: 'custom', message: problem })
+  })
+  .default('redis://127.0.0.1:6379')
 
 /** What is wrong with a `REDIS_URL`; undefined when nothing is. */
 export function redisUrlProblem(url: string): string | undefined {

@@ -6,27 +6,6 @@ const DAY_MS = 24 * 60 * 60 * 1_000
 
 /** The variables that several services read, each with its default. A service picks those it needs. */
 export const commonEnv = {
-  REDIS_URL: z
-    .string()
-    .regex(
-      /^(rediss?|redis\+sentinel|redis\+cluster):\/\/./,
-      'must be redis://host:port, rediss://host:port or redis+sentinel://host:port,host:port/name',
-    )
-    .default('redis://127.0.0.1:6379'),
-  DATABASE_URL: z
-    .string()
-    .refine(
-      (url) => /^postgres(ql)?:\/\//.test(url) && URL.canParse(url),
-      'must be postgres://user:password@host:port/database',
-    )
-    .default('postgres://127.0.0.1:5432/jadwal'),
-  JADWAL_DB_SCHEMA: z
-    .string()
-    .regex(
-      /^[a-z_][a-z0-9_]{0,62}$/,
-      'must match [a-z_][a-z0-9_]{0,62}: lower-case letters, digits and "_"',
-    )
-    .default('jadwal'),
   JADWAL_PREFIX: z
     .string()
     .regex(/^[A-Za-z0-9_.-]{1,64}$/, 'must match [A-Za-z0-9_.-]{1,64}')

@@ -17,9 +17,6 @@ function problemsOf(env: NodeJS.ProcessEnv, schema: z.ZodType = Env): string {
 describe('parseEnv', () => {
   test('an empty environment has every default', () => {
     expect(parseEnv(Env, {})).toEqual({
-      REDIS_URL: 'redis://127.0.0.1:6379',
-      DATABASE_URL: 'postgres://127.0.0.1:5432/jadwal',
-      JADWAL_DB_SCHEMA: 'jadwal',
       JADWAL_PREFIX: 'jadwal',
       JADWAL_LOG_LEVEL: 'info',
       JADWAL_HOST: '0.0.0.0',
@@ -29,12 +26,11 @@ describe('parseEnv', () => {
   })
 
   test('an empty variable counts as not set', () => {
-    expect(parseEnv(Env, { JADWAL_PORT: '', REDIS_URL: '' }).JADWAL_PORT).toBe(3_000)
+    expect(parseEnv(Env, { JADWAL_PORT: '', JADWAL_PREFIX: '' }).JADWAL_PORT).toBe(3_000)
   })
 
   test('every bad variable is named with its value and what would be right', () => {
     const message = problemsOf({
-      REDIS_URL: 'http://cache',
       JADWAL_PORT: '70000',
       JADWAL_GRACE_MS: 'soon',
       JADWAL_PREFIX: 'a:b',
@@ -45,7 +41,6 @@ describe('parseEnv', () => {
       'JADWAL_LOG_LEVEL must be one of trace, debug, info, warn, error, fatal, silent, but is "loud"',
       'JADWAL_PORT must be a whole number from 0 to 65535, but is "70000"',
       'JADWAL_PREFIX must match [A-Za-z0-9_.-]{1,64}, but is "a:b"',
-      'REDIS_URL must be redis://host:port, rediss://host:port or redis+sentinel://host:port,host:port/name, but is "http://cache"',
     ])
   })
 
@@ -54,14 +49,17 @@ describe('parseEnv', () => {
   })
 
   test('tokens and passwords are not shown', () => {
-    const message = problemsOf({
-      JADWAL_METRICS_TOKEN: 'short',
-      DATABASE_URL: 'mysql://me:hunter2@db/x',
-    })
+    const message = problemsOf(
+      {
+        JADWAL_METRICS_TOKEN: 'short',
+        SMTP_URL: 'http://me:hunter2@mail/x',
+      },
+      z.object({ ...commonEnv, SMTP_URL: z.url({ protocol: /^smtp$/ }) }),
+    )
     expect(message).toContain(
       'JADWAL_METRICS_TOKEN must have at least 8 characters, but is (hidden)',
     )
-    expect(message).toContain('"mysql://me:***@db/x"')
+    expect(message).toContain('"http://me:***@mail/x"')
     expect(message).not.toMatch(/short|hunter2/)
   })
 

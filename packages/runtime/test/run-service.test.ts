@@ -51,11 +51,11 @@ describe('runService', { timeout: 20_000 }, () => {
   })
 
   test('a wrong environment exits 78 with one message that names every variable', async () => {
-    const { output, exited } = startTiny({ JADWAL_GRACE_MS: 'x', REDIS_URL: 'y' })
+    const { output, exited } = startTiny({ JADWAL_GRACE_MS: 'x', JADWAL_PREFIX: ':' })
     expect(await exited).toBe(78)
     expect(output.stdout).toBe('')
     expect(output.stderr).toMatch(
-      /^jadwal tiny: wrong environment\n  REDIS_URL must be .*\n  JADWAL_GRACE_MS must be .*\n$/,
+      /^jadwal tiny: wrong environment\n  JADWAL_PREFIX must match .*\n  JADWAL_GRACE_MS must be .*\n$/,
     )
   })
 

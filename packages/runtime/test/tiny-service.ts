@@ -33,7 +33,7 @@ await runService({
       throw new UnavailableError({
         what: 'Redis',
         variable: 'REDIS_URL',
-        address: config.REDIS_URL,
+        address: 'redis://127.0.0.1:6379',
         cause,
       })
     }

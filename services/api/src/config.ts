@@ -1,9 +1,5 @@
-import {
-  encryptionKeysEnv,
-  MAX_PAYLOAD_BYTES,
-  PAYLOAD_LIMITS,
-  redisUrlProblem,
-} from '@jadwal/queue'
+import { databaseEnv } from '@jadwal/db'
+import { encryptionKeysEnv, MAX_PAYLOAD_BYTES, PAYLOAD_LIMITS, redisUrlEnv } from '@jadwal/queue'
 import { commonEnv, ConfigError, dbPoolEnv, integerEnv, parseEnv, portEnv } from '@jadwal/runtime'
 import { z } from 'zod'
 import { isLoopback } from './loopback.ts'
@@ -13,10 +9,8 @@ import { trustedProxiesEnv } from './trusted-proxies.ts'
 
 const Env = z.object({
   ...commonEnv,
-  REDIS_URL: commonEnv.REDIS_URL.superRefine((url, ctx) => {
-    const problem = redisUrlProblem(url)
-    if (problem) ctx.addIssue({ code: 'custom', message: problem })
-  }),
+  ...databaseEnv,
+  REDIS_URL: redisUrlEnv,
   JADWAL_PORT: portEnv(3_000),
   /** Changes of schedules that wait for each other hold two at most, and others go on reading. */
   JADWAL_DB_POOL: dbPoolEnv(10, 3),

@@ -1,13 +1,12 @@
-import { redisUrlProblem } from '@jadwal/queue'
+import { databaseEnv, RECORDER_NAME } from '@jadwal/db'
+import { redisUrlEnv } from '@jadwal/queue'
 import { commonEnv, dbPoolEnv, parseEnv, portEnv } from '@jadwal/runtime'
 import { z } from 'zod'
 
 const Env = z.object({
   ...commonEnv,
-  REDIS_URL: commonEnv.REDIS_URL.superRefine((url, ctx) => {
-    const problem = redisUrlProblem(url)
-    if (problem) ctx.addIssue({ code: 'custom', message: problem })
-  }),
+  ...databaseEnv,
+  REDIS_URL: redisUrlEnv,
   JADWAL_PORT: portEnv(9103),
   /** Two batches in hand, one that is claimed, and the question whether Postgres is there; less is slower. */
   JADWAL_DB_POOL: dbPoolEnv(4, 2),
@@ -21,7 +20,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
       url: parsed.DATABASE_URL,
       schema: parsed.JADWAL_DB_SCHEMA,
       max: parsed.JADWAL_DB_POOL,
-      name: 'jadwal-recorder',
+      name: RECORDER_NAME,
     },
     prefix: parsed.JADWAL_PREFIX,
     host: parsed.JADWAL_HOST,

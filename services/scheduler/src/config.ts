@@ -1,13 +1,12 @@
-import { encryptionKeysEnv, redisUrlProblem } from '@jadwal/queue'
+import { databaseEnv } from '@jadwal/db'
+import { encryptionKeysEnv, redisUrlEnv } from '@jadwal/queue'
 import { commonEnv, dbPoolEnv, integerEnv, parseEnv, portEnv } from '@jadwal/runtime'
 import { z } from 'zod'
 
 const Env = z.object({
   ...commonEnv,
-  REDIS_URL: commonEnv.REDIS_URL.superRefine((url, ctx) => {
-    const problem = redisUrlProblem(url)
-    if (problem) ctx.addIssue({ code: 'custom', message: problem })
-  }),
+  ...databaseEnv,
+  REDIS_URL: redisUrlEnv,
   JADWAL_PORT: portEnv(9101),
   /** What it does side by side; one of them reads the schedules, and does nothing else. */
   JADWAL_DB_POOL: dbPoolEnv(4, 2),

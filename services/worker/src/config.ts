@@ -1,10 +1,5 @@
 import { jobsEnv } from '@jadwal/jobs'
-import {
-  encryptionKeysEnv,
-  MAX_PAYLOAD_BYTES,
-  PAYLOAD_LIMITS,
-  redisUrlProblem,
-} from '@jadwal/queue'
+import { encryptionKeysEnv, MAX_PAYLOAD_BYTES, PAYLOAD_LIMITS, redisUrlEnv } from '@jadwal/queue'
 import { commonEnv, integerEnv, parseEnv, portEnv } from '@jadwal/runtime'
 import { maskOf } from '@jadwal/sdk/attempts'
 import { z } from 'zod'
@@ -17,10 +12,7 @@ const SECRET = /^JADWAL_SECRET_(.+)$/
 const Env = z.object({
   ...commonEnv,
   ...jobsEnv,
-  REDIS_URL: commonEnv.REDIS_URL.superRefine((url, ctx) => {
-    const problem = redisUrlProblem(url)
-    if (problem) ctx.addIssue({ code: 'custom', message: problem })
-  }),
+  REDIS_URL: redisUrlEnv,
   JADWAL_PORT: portEnv(9102),
   JADWAL_JOBS: z.string().optional(),
   JADWAL_QUEUES: z
