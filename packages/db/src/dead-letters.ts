@@ -4,6 +4,7 @@ import { decodeInstantCursor, encodeInstantCursor } from './cursor.ts'
 import type { Database, Db, RunRow, SettledLetterRow } from './database.ts'
 import { listAttempts, type RecordedRun } from './find-run.ts'
 import { type Page, pageLimit, pageOf, type PageRequest } from './page.ts'
+import { isRecordedBefore, type RecordedBefore } from './recorded-before.ts'
 import { findSettled } from './settled-letters.ts'
 
 export interface DeadLetterFilters {
@@ -128,10 +129,10 @@ export async function findLetters(
   return found
 }
 
-/** Of the view `runs_all`. */
+/** Of the view `runs_all`. What was decided later than `settledBefore` does not count. */
 export function conditions(
   eb: ExpressionBuilder<Database, 'runs_all'>,
-  filters: DeadLetterFilters & { settled: Settled },
+  filters: DeadLetterFilters & { settled: Settled; settledBefore?: RecordedBefore },
 ): Expression<SqlBool>[] {
   const { ids, queue, job, jobs, fingerprint, notMadeBy, from, to, settled } = filters
   const all: Expression<SqlBool>[] = [eb('state', '=', sql.lit('dead'))]
@@ -150,9 +151,13 @@ export function conditions(
       .where('made.redrive_id', '=', notMadeBy)
     all.push(eb.not(eb.exists(made)))
   }
-  const decision = eb.exists(
-    eb.selectFrom('settled_letters').select('run_id').whereRef('run_id', '=', 'runs_all.id'),
-  )
+  let decided = eb
+    .selectFrom('settled_letters')
+    .select('run_id')
+    .whereRef('run_id', '=', 'runs_all.id')
+  if (filters.settledBefore !== undefined)
+    decided = decided.where(isRecordedBefore('settled_letters.recorded_at', filters.settledBefore))
+  const decision = eb.exists(decided)
   if (settled !== 'any') all.push(settled === 'yes' ? decision : eb.not(decision))
   return all
 }

@@ -39,7 +39,11 @@ export {
   recordBackfillProgress,
 } from './backfills.ts'
 export { BadCursorError } from './cursor.ts'
-export { type DeadLetterGroup, listDeadLetterGroups } from './dead-letter-groups.ts'
+export {
+  type DeadLetterGroup,
+  type DeadLetterGroupPage,
+  listDeadLetterGroups,
+} from './dead-letter-groups.ts'
 export {
   countDeadLetters,
   type DeadLetterFilters,
@@ -184,5 +188,6 @@ export {
   revokeToken,
 } from './tokens.ts'
 export { readClock } from './read-clock.ts'
+export { RECORDER_NAME } from './recorded-before.ts'
 export { readPostgresHealth } from './postgres-health.ts'
 export type { VersionContent } from './version-content.ts'

@@ -12,7 +12,6 @@ import {
   findReturned,
   findRun,
   insertRedrive,
-  listDeadLetterGroups,
   listDeadLetters,
   listRedrives,
   listUnsettledLetters,
@@ -127,37 +126,6 @@ test('dead letters are found by queue, job, fingerprint and when they died', asy
   expect(rest.map(({ id }) => id)).toEqual([second, third])
   expect(await countDeadLetters(database.db, { job: 'report' }, 1)).toBe(1)
   expect(await countDeadLetters(database.db, {}, 2)).toBeUndefined()
-})
-
-test('groups have one entry a cause, largest first, with its times and an example', async () => {
-  const other = { fingerprint: 'bbbbbbbbbbbbbbbb', error: { name: 'TypeError', message: 'no' } }
-  const runs = [dead(1, other), dead(2), dead(3), dead(4), dead(9, { fingerprint: null })]
-  await record(...runs, redriven(runs[3]?.id ?? ''))
-  const { items, nextCursor } = await listDeadLetterGroups(database.db, {}, {})
-  const [, latest] = inOrder(runs[1], runs[2])
-  expect(items[0]).toEqual({
-    fingerprint: 'aaaaaaaaaaaaaaaa',
-    job: 'email.send',
-    queue: 'emails',
-    error: 'Error',
-    message: expect.stringMatching(/^no answer from [23]$/),
-    count: 2,
-    first_at: new Date(after(2)),
-    last_at: new Date(after(3)),
-    example: latest,
-  })
-  expect(items.slice(1).map(({ fingerprint, count }) => [fingerprint, count])).toEqual(
-    expect.arrayContaining([
-      ['bbbbbbbbbbbbbbbb', 1],
-      [null, 1],
-    ]),
-  )
-  expect(nextCursor).toBeNull()
-  const first = await listDeadLetterGroups(database.db, {}, { limit: 2 })
-  const cursor = first.nextCursor ?? ''
-  const rest = await listDeadLetterGroups(database.db, {}, { limit: 2, cursor })
-  expect([...first.items, ...rest.items]).toEqual(items)
-  expect((await listDeadLetterGroups(database.db, { job: 'none' }, {})).items).toEqual([])
 })
 
 test('the message of a row is the one that its run had', () => {

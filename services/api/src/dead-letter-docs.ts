@@ -67,7 +67,8 @@ export const listLettersDoc: OperationDoc = {
 export const groupLettersDoc: OperationDoc = {
   id: 'groupDeadLetters',
   summary: 'What dead letters died of',
-  description: 'Those that are not settled, by cause; of the last seven days without `from`.',
+  description:
+    'Those that are not settled, by cause, largest first; of the last seven days without `from`. All pages are as of the first one.',
   query: GroupQuery,
   answers: {
     200: {

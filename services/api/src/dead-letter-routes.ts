@@ -5,7 +5,6 @@ import {
   listUnsettledIds,
   runView,
 } from '@jadwal/db'
-import { DAY } from '@jadwal/domain'
 import type { RequestHandler } from 'express'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory } from './ask.ts'
@@ -23,8 +22,6 @@ import { jsonBody } from './json-body.ts'
 import { decodePosition, encodePosition } from './letter-cursor.ts'
 import { discardById } from './settle-by-id.ts'
 
-/** How far back groups look, unless a period is given. */
-const GROUPED_MS = 7 * DAY
 /** Letters that one call discards at most. */
 const DISCARDED_AT_ONCE = 1_000
 
@@ -55,13 +52,11 @@ function listHandler({ db, shownRuns }: ApiDeps): RequestHandler {
 }
 
 /** Each letter of the period is read, so without `from` it is a week; the answer tells since when. */
-function groupsHandler({ db, clock }: ApiDeps): RequestHandler {
+function groupsHandler({ db }: ApiDeps): RequestHandler {
   return async (req, res) => {
     const { filters, page } = readGroupQuery(req.query)
-    const { to = clock.now() } = filters
-    const from = filters.from ?? new Date(to.getTime() - GROUPED_MS)
-    const { items, nextCursor } = await askHistory(() =>
-      listDeadLetterGroups(db, { ...filters, from }, page),
+    const { items, nextCursor, from } = await askHistory(() =>
+      listDeadLetterGroups(db, filters, page),
     )
     const view = items.map((group) => groupView(group))
     res.json({ from: from.toISOString(), items: view, nextCursor })
