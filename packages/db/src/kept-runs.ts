@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db } from './database.ts'
 import { BATCH, inBatches } from './in-batches.ts'
 import { MERGE_ATTEMPT } from './merge-attempt.ts'
+import { listQueuesOfJob } from './queues-of-job.ts'
 import {
   daysBefore,
   ENDED_STATES,
@@ -27,7 +28,7 @@ export interface DayOfRuns {
 /**
  * Moves the runs of a day that outlive its partition, with their attempts, to `runs_kept` and
  * `attempts_kept`: some at a time, each of them in both or neither, so that it may end anywhere and be done
- * again, by several at once too. What is recorded meanwhile may stay. Served by runs_job_state_idx.
+ * again, by several at once too. What is recorded meanwhile may stay. Served by runs_job_queue_state_idx.
  */
 export async function keepRunsOfDay(
   db: Db,
@@ -39,9 +40,12 @@ export async function keepRunsOfDay(
   const ofDay = sql<boolean>`run_id >= ${from}::uuid AND run_id < ${to}::uuid`
   const isLate = recordedFrom ? sql<boolean>`recorded_at >= ${recordedFrom}` : sql<boolean>`true`
   for (const each of longerOf(options)) {
-    for (const state of ENDED_STATES) {
-      const which = sql<boolean>`job = ${each.job} AND state = ${state} AND ${isLate} AND ${outlives(options, each)}`
-      await moveAll(db, { table, which, ofDay })
+    for (const queue of await listQueuesOfJob(db, table, each.job)) {
+      for (const state of ENDED_STATES) {
+        const which = sql<boolean>`job = ${each.job} AND queue = ${queue} AND state = ${state}
+          AND ${isLate} AND ${outlives(options, each)}`
+        await moveAll(db, { table, which, ofDay })
+      }
     }
   }
 }

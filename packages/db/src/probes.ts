@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from './database.ts'
+import { queuesOfJob } from './queues-of-job.ts'
 import type { IdRange, Search } from './run-filters.ts'
 
 /**
@@ -91,22 +92,25 @@ function shareOut({ words, all }: Search, kind: 'some' | 'every') {
   return { gathered: [words], checked: all.slice(0, -1) }
 }
 
-/** The newest ids for which the leading condition holds; with states, of each the newest first. */
+/** The newest ids for which the leading condition holds; with states, of each, and of each queue, the newest first. */
 function led(
   from: RawBuilder<unknown>,
-  { states, lead }: Search,
+  { states, queuesOf, lead }: Search,
   { range, limit }: { range: IdRange; limit: number },
 ): RawBuilder<unknown> {
   if (states === undefined)
     return sql`SELECT id FROM ${from} WHERE ${and([lead, ...within(range)])}
       ORDER BY id DESC LIMIT ${limit}`
+  const ofJob =
+    queuesOf === undefined ? sql`` : sql`CROSS JOIN ${queuesOfJob(from, queuesOf)} AS of_job`
+  const ofQueue = queuesOf === undefined ? [] : [sql`r.queue = of_job.queue`]
   return sql`
-    SELECT of_state.id FROM unnest(${states}::text[]) AS each(state)
+    SELECT newest.id FROM unnest(${states}::text[]) AS each(state) ${ofJob}
     CROSS JOIN LATERAL (
       SELECT id FROM ${from} AS r
-      WHERE ${and([lead, sql`r.state = each.state`, ...within(range)])}
-      ORDER BY id DESC LIMIT ${limit}) AS of_state
-    ORDER BY of_state.id DESC LIMIT ${limit}`
+      WHERE ${and([lead, ...ofQueue, sql`r.state = each.state`, ...within(range)])}
+      ORDER BY id DESC LIMIT ${limit}) AS newest
+    ORDER BY newest.id DESC LIMIT ${limit}`
 }
 
 function within({ from, before }: IdRange): RawBuilder<unknown>[] {

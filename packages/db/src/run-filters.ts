@@ -52,12 +52,20 @@ const LEADERS: readonly Name[] = [
   'queue',
 ]
 
+/** What the index of a leader says besides it. */
+const LED_WITH: Partial<Record<Name, readonly Name[]>> = {
+  job: ['job', 'queue', 'states'],
+  queue: ['queue', 'states'],
+}
+
 /** One way to look for runs in a table. */
 export interface Search {
   /** The condition that leads; undefined: all runs, by their ids. */
   leader: Name | undefined
   /** The states to look into one by one, where the leader's index has them before the id. */
   states: readonly RunState[] | undefined
+  /** The job whose queues are looked into one by one: its index has them before the states. */
+  queuesOf: string | undefined
   /** What else holds; nothing when the leader says all. */
   rest: readonly RawBuilder<boolean>[]
   /** All that holds, the words last. */
@@ -89,12 +97,16 @@ function planLead(conditions: Conditions): Omit<Search, 'words'> {
   if (given.includes('q')) all.push(condition(conditions, 'q'))
   const leader = LEADERS.find((name) => given.includes(name))
   if (leader === undefined) return searchByState(conditions, given, all)
-  const byState = leader === 'job' || leader === 'queue'
-  const led: Name[] = byState ? [leader, 'states'] : [leader]
+  const led = LED_WITH[leader] ?? [leader]
+  const leads = led.filter((name) => name !== 'states' && given.includes(name))
   return {
     leader,
-    states: byState ? (conditions.states ?? ALL_STATES) : undefined,
-    lead: condition(conditions, leader),
+    states: led.includes('states') ? (conditions.states ?? ALL_STATES) : undefined,
+    queuesOf: leader === 'job' && conditions.queue === undefined ? conditions.job : undefined,
+    lead: sql.join<boolean>(
+      leads.map((name) => condition(conditions, name)),
+      sql` AND `,
+    ),
     rest: restOf(conditions, given, led),
     all,
   }
@@ -110,9 +122,10 @@ function searchByState(
   const rest = restOf(conditions, given, ['states'])
   if (states === undefined || states.includes('succeeded')) {
     const lead = states === undefined ? sql<boolean>`true` : condition(conditions, 'states')
-    return { leader: undefined, states: undefined, lead, rest, all }
+    return { leader: undefined, states: undefined, queuesOf: undefined, lead, rest, all }
   }
-  return { leader: 'states', states, lead: sql<boolean>`state <> 'succeeded'`, rest, all }
+  const lead = sql<boolean>`state <> 'succeeded'`
+  return { leader: 'states', states, queuesOf: undefined, lead, rest, all }
 }
 
 function restOf(
@@ -158,7 +171,7 @@ function condition(conditions: Conditions, name: Name): RawBuilder<boolean> {
   }
 }
 
-/** Served by runs_pkey, runs_words_idx, runs_idempotency_key_idx and runs_job_state_idx, together. */
+/** Served by runs_pkey, runs_words_idx, runs_idempotency_key_idx and runs_job_queue_state_idx, together. */
 function hasWords(q: string): RawBuilder<boolean> {
   const text = sql`((error IS NOT NULL OR search IS NOT NULL) AND to_tsvector('simple',
     left(coalesce(error ->> 'message', ''), 8000) || ' ' || left(coalesce(search, ''), 8000))

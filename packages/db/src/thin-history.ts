@@ -2,8 +2,8 @@ import { DAY, firstUuidAt } from '@jadwal/domain'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from './database.ts'
 import { unlessDropped } from './dropped-partition.ts'
-import type { JobRetention } from './job-retentions.ts'
 import { listPartitions, partitionStart } from './partitions.ts'
+import { listQueuesOfJob } from './queues-of-job.ts'
 import {
   ENDED_STATES,
   type EndedState,
@@ -25,36 +25,51 @@ export interface ThinOptions extends RetentionOptions {
  * Deletes the runs that their jobs keep shorter than others, with their attempts: those that ended longer
  * ago than their days, and succeeded ones that are not in their share once a day is over. Rows of
  * ticks stay, and so do dead runs that nobody has settled. A row that a late fact brings back goes the next
- * time. Safe to repeat and to break off. Served by runs_job_state_idx. Returns how many it deleted.
+ * time. Safe to repeat and to break off. Served by runs_job_queue_state_idx. Returns how many it deleted.
  */
 export async function thinHistory(db: Db, options: ThinOptions): Promise<number> {
   let deleted = 0
-  const days = await listPartitions(db, 'runs')
-  for (const each of options.retentions) {
-    for (const state of ENDED_STATES) {
-      const goes = goesBefore(options, each, state)
-      if (goes === undefined) continue
-      const inDays = days.filter((name) => (partitionStart(name) ?? 0) < goes.border.getTime())
-      for (const table of [...inDays, 'runs_default']) {
-        const walk = { table, each, state, ...goes }
-        for (let after: string | undefined = NO_ID; after !== undefined;) {
-          const startMs = performance.now()
-          const from: string = after
-          const walked = await unlessDropped(() => thinBatch(db, walk, from))
-          deleted += walked?.deleted ?? 0
-          after = walked?.lastId
-          const goOn = await options.pause(performance.now() - startMs)
-          if (!goOn) return deleted
-        }
-      }
-    }
+  let startMs = performance.now()
+  for await (const { count } of statements(db, options)) {
+    deleted += count
+    const goOn = await options.pause(performance.now() - startMs)
+    if (!goOn) break
+    startMs = performance.now()
   }
   return deleted
 }
 
+/** Yields after each statement, with the rows that it deleted. */
+async function* statements(db: Db, options: RetentionOptions): AsyncGenerator<{ count: number }> {
+  const days = await listPartitions(db, 'runs')
+  for (const { job, retention } of options.retentions) {
+    for (const state of ENDED_STATES) {
+      const goes = goesBefore(options, { job, retention }, state)
+      if (goes === undefined) continue
+      const inDays = days.filter((name) => (partitionStart(name) ?? 0) < goes.border.getTime())
+      for (const table of [...inDays, 'runs_default']) {
+        const queues = await unlessDropped(() => listQueuesOfJob(db, table, job))
+        yield { count: 0 }
+        for (const queue of queues ?? [])
+          yield* thinQueue(db, { table, job, queue, state, ...goes })
+      }
+    }
+  }
+}
+
+async function* thinQueue(db: Db, walk: Walk): AsyncGenerator<{ count: number }> {
+  for (let after: string | undefined = NO_ID; after !== undefined;) {
+    const from: string = after
+    const walked = await unlessDropped(() => thinBatch(db, walk, from))
+    after = walked?.lastId
+    yield { count: walked?.deleted ?? 0 }
+  }
+}
+
 interface Walk {
   table: string
-  each: JobRetention
+  job: string
+  queue: string
   state: EndedState
   border: Date
   share: number
@@ -63,7 +78,7 @@ interface Walk {
 /** The rows after an id, in its order; says where to go on. */
 async function thinBatch(
   db: Db,
-  { table, each, state, border, share }: Walk,
+  { table, job, queue, state, border, share }: Walk,
   after: string,
 ): Promise<{ deleted: number; lastId: string | undefined }> {
   const runs = sql.table(table)
@@ -71,8 +86,8 @@ async function thinBatch(
     WITH walked AS MATERIALIZED (
       SELECT id, finished_at < ${border} AND tick_at IS NULL AND NOT ${isInShare(share)}
         AND ${isSettled(state)} AS goes
-      FROM ${runs} AS r WHERE job = ${each.job} AND state = ${state} AND id > ${after}::uuid
-      ORDER BY id LIMIT ${WALKED}
+      FROM ${runs} AS r WHERE job = ${job} AND queue = ${queue} AND state = ${state}
+        AND id > ${after}::uuid ORDER BY id LIMIT ${WALKED}
     ), gone AS (
       DELETE FROM ${runs} WHERE id = ANY (ARRAY(SELECT id FROM walked WHERE goes)) RETURNING id
     ), gone_attempt AS (

@@ -28,6 +28,8 @@ import { createRunStats } from './20261130T2121Z-create-run-stats.ts'
 import { createAlerts } from './20261130T2140Z-create-alerts.ts'
 import { indexLateRuns } from './20261130T2141Z-index-late-runs.ts'
 import { indexMissedTicks } from './20261130T2142Z-index-missed-ticks.ts'
+import { indexRunsByJobQueueAndState } from './20261130T2350Z-index-runs-by-job-queue-and-state.ts'
+import { dropRunsByJobAndState } from './20261130T2351Z-drop-runs-by-job-and-state.ts'
 
 /**
  * One line a migration, oldest first, each in a transaction of its own: what locks a large table is not
@@ -63,4 +65,6 @@ export const migrations: Record<string, Migration> = {
   '20261130T2140Z-create-alerts': createAlerts,
   '20261130T2141Z-index-late-runs': indexLateRuns,
   '20261130T2142Z-index-missed-ticks': indexMissedTicks,
+  '20261130T2350Z-index-runs-by-job-queue-and-state': indexRunsByJobQueueAndState,
+  '20261130T2351Z-drop-runs-by-job-and-state': dropRunsByJobAndState,
 }
