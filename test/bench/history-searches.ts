@@ -1,12 +1,10 @@
-import type { PageRequest, RunFilters } from '@jadwal/db'
-import { DAY, firstUuidAt } from '@jadwal/domain'
+import { firstUuidAt } from '@jadwal/domain'
+import { anywhere, type Ask, dayOf, one, scheduleOf, someHours } from './history-ask.ts'
+import { severalFilters } from './history-pairs.ts'
 import {
-  BROKEN_JOB,
   CITIES,
-  DAYS,
   dayStart,
   JOBS,
-  LAST_DAY_MS,
   OLD_JOB,
   OLD_QUEUE,
   QUEUES,
@@ -15,24 +13,12 @@ import {
   WORDS,
 } from './history-rows.ts'
 
-/** What one search asks for, with values of its own each time. */
-export type Ask = (random: () => number) => { filters: RunFilters; page?: PageRequest }
-
-const one = <T>(random: () => number, of: readonly T[]): T =>
-  of[Math.floor(random() * of.length)] as T
-const dayOf = (random: () => number): number => Math.floor(random() * DAYS)
-const cursorAt = (ms: number): string => Buffer.from(firstUuidAt(ms)).toString('base64url')
-const anywhere = (random: () => number): string => cursorAt(dayStart(0) + random() * DAYS * DAY)
-
-/** The searches of the bench, by name, on a history with so many runs a day. */
+/** The searches of the bench, by name, on a history with so many runs a day: by one filter, and by several. */
 export function searches(perDay: number): Record<string, Ask> {
   return {
     'no filter': () => ({ filters: {} }),
     'no filter, deep cursor': (random) => ({ filters: {}, page: { cursor: anywhere(random) } }),
-    'from and to': (random) => {
-      const fromMs = dayStart(0) + random() * (DAYS - 2) * DAY
-      return { filters: { from: new Date(fromMs), to: new Date(fromMs + 2 * DAY * random()) } }
-    },
+    'from and to': (random) => ({ filters: someHours(random) }),
     job: (random) => ({ filters: { job: one(random, JOBS) } }),
     'job, 200 runs': (random) => ({ filters: { job: one(random, JOBS) }, page: { limit: 200 } }),
     'job, deep cursor': (random) => ({
@@ -55,7 +41,7 @@ export function searches(perDay: number): Record<string, Ask> {
     'state running': () => ({ filters: { states: ['running'] } }),
     'several states': () => ({ filters: { states: ['dead', 'cancelled', 'retrying'] } }),
     'states with succeeded': () => ({ filters: { states: ['succeeded', 'dead'] } }),
-    schedule: (random) => ({ filters: { schedule: `schedule-${Math.floor(random() * 200)}` } }),
+    schedule: (random) => ({ filters: { schedule: scheduleOf(random) } }),
     'error class': (random) => ({
       filters: { error: one(random, ['Error', 'TimeoutError', 'DeclinedError', 'TlsError']) },
     }),
@@ -102,40 +88,6 @@ export function searches(perDay: number): Record<string, Ask> {
       filters: { q: `key-${dayOf(random)}-${Math.floor(random() * perDay)}` },
     }),
     'q is the id of a run': (random) => ({ filters: { q: firstUuidAt(dayStart(dayOf(random))) } }),
-    'job and state': (random) => ({ filters: { job: one(random, JOBS), states: ['dead'] } }),
-    'job without a success, succeeded': () => ({
-      filters: { job: BROKEN_JOB, states: ['succeeded'] },
-    }),
-    'queue and states': (random) => ({
-      filters: { queue: one(random, QUEUES), states: ['dead', 'retrying'] },
-    }),
-    'job and queue': (random) => ({
-      filters: { job: one(random, JOBS), queue: one(random, QUEUES) },
-    }),
-    'schedule and state': (random) => ({
-      filters: { schedule: `schedule-${Math.floor(random() * 200)}`, states: ['dead'] },
-    }),
-    'job and label': (random) => ({
-      filters: { job: one(random, JOBS), labels: { team: one(random, TEAMS) } },
-    }),
-    'job and word': (random) => ({
-      filters: { job: one(random, JOBS), q: one(random, [WORDS.common, WORDS.rare, ...CITIES]) },
-    }),
-    'state and word': (random) => ({
-      filters: { states: ['dead'], q: one(random, [WORDS.common, WORDS.rare, WORDS.oldest]) },
-    }),
-    'state and label': (random) => ({
-      filters: { states: ['dead'], labels: { team: one(random, TEAMS) } },
-    }),
-    'label and word': (random) => ({
-      filters: { labels: { team: one(random, TEAMS) }, q: one(random, [...CITIES, WORDS.common]) },
-    }),
-    'word, from and to': (random) => ({
-      filters: {
-        q: one(random, [WORDS.common, WORDS.rare, ...CITIES]),
-        from: new Date(dayStart(5)),
-        to: new Date(LAST_DAY_MS - 5 * DAY * random()),
-      },
-    }),
+    ...severalFilters(),
   }
 }

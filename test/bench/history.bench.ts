@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { type Db, listRuns, openDatabase } from '@jadwal/db'
 import { sql } from 'kysely'
+import type { Ask } from './history-ask.ts'
 import { openHistory } from './history-database.ts'
 import { DAYS, randomNumbers } from './history-rows.ts'
-import { type Ask, searches } from './history-searches.ts'
+import { searches } from './history-searches.ts'
 import { grouped, quantile, table } from './table.ts'
 
 /**
