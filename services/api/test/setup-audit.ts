@@ -5,7 +5,10 @@ import { expect } from 'vitest'
 import type { TestApi } from './setup-api.ts'
 
 /** The entries that the api has told of, as the recorder would read them: each twice, unless it is over at once. */
-export async function auditFacts({ redis, prefix }: TestApi): Promise<AuditFact[]> {
+export async function auditFacts({
+  redis,
+  prefix,
+}: Pick<TestApi, 'redis' | 'prefix'>): Promise<AuditFact[]> {
   const entries = await redis.xrange(keys.outboxKey(prefix, keys.SCHEDULER), '-', '+')
   return entries
     .flatMap(([, fields]) => (fields[1] ?? '').split('\n'))
