@@ -61,6 +61,15 @@ export function sendWords(res: Response, words: string, status: number): void {
   sendPage(res, body, status)
 }
 
+/** Likewise for who came back from a sign-in that is not under way any more. */
+export function sendBeginAgain(res: Response, words: string): void {
+  const body = html`<h1>Jadwal</h1>
+    <p class="note" role="alert">${words}</p>
+    <p><a class="button" href="login/oidc">Sign in with your organisation</a></p>
+    <p><a href="./">Go to the start</a>, if you are signed in already.</p>`
+  sendPage(res, body, 403)
+}
+
 /**
  * Lets a browser go on to a path of this site by a page rather than a redirect: a chain of redirects that
  * began at another site brings no cookie that is for this site alone.

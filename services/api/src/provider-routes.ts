@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { AccessDeps } from './access.ts'
 import { sameSecret } from '@jadwal/runtime'
 import { cookieOptions, readCookie, sendSession } from './cookies.ts'
-import { localPath, sendOn, sendWords } from './login-page.ts'
+import { localPath, sendBeginAgain, sendOn, sendWords } from './login-page.ts'
 import { noteSignIn } from './note-sign-in.ts'
 import { type Provider, ProviderAwayError, SignInRefusedError } from './provider.ts'
 import type { Sessions } from './session.ts'
@@ -33,6 +33,12 @@ export function addProviderRoutes(router: Router, access: AccessDeps): void {
   router.get('/login/oidc/callback', async (req, res) => comeBack(deps, req, res))
 }
 
+/** What came back is not of the sign-in that this browser has begun last. */
+class StaleSignInError extends Error {
+  override name = 'StaleSignInError'
+  readonly code = 'STALE_SIGN_IN'
+}
+
 interface Deps extends AccessDeps {
   provider: Provider
   sessions: Sessions
@@ -59,12 +65,17 @@ async function comeBack(deps: Deps, req: Request, res: Response): Promise<void> 
   const { provider, sessions, clock } = deps
   const nowMs = clock.now().getTime()
   const remembered = recall(sessions, readCookie(req, COOKIE))
-  res.clearCookie(COOKIE, stateCookie(deps, req))
   try {
     if (!remembered || remembered.untilMs <= nowMs)
-      throw new SignInRefusedError(
-        'This sign-in was begun more than ten minutes ago, or in another browser. Begin again.',
+      throw new StaleSignInError(
+        'This sign-in is over already, was begun more than ten minutes ago, or in another browser.',
       )
+    // The one that this browser has begun since, in another tab, may go on.
+    if (req.query['state'] !== remembered.state)
+      throw new StaleSignInError(
+        'What came back belongs to no sign-in that was begun here, or to one before the last.',
+      )
+    res.clearCookie(COOKIE, stateCookie(deps, req))
     const url = callbackOf(deps)
     url.search = new URL(req.originalUrl, url).search
     const { name, role } = await provider.finish(url, remembered)
@@ -93,6 +104,8 @@ function sendTrouble(res: Response, error: unknown): void {
       'The provider that people sign in at does not answer right now. Try again in a moment, or sign in with a token.',
       503,
     )
+  if (error instanceof StaleSignInError)
+    return sendBeginAgain(res, `You were not signed in. ${error.message} Begin again.`)
   if (error instanceof SignInRefusedError)
     return sendWords(res, `You were not signed in. ${error.message}`, 403)
   throw error

@@ -102,7 +102,7 @@ test('who is refused there is told why, and a way back that nobody began leads n
   expect(refused.text).toContain('You were not signed in. Not today.')
   const forged = await browser.open(`${publicUrl}/login/oidc/callback?code=x&state=y`)
   expect(forged.status).toBe(403)
-  expect(forged.text).toContain('begun more than ten minutes ago, or in another browser')
+  expect(forged.text).toContain('was begun more than ten minutes ago, or in another browser')
 })
 
 test('a code comes back to the browser that began, with its own state', async () => {

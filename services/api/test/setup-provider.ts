@@ -9,6 +9,8 @@ export interface TestProvider extends AsyncDisposable {
   issuer: string
   /** What it says of the person; `sub` is always there. */
   claims: Record<string, unknown>
+  /** It shows people a page with a button before it lets them in. Default false. */
+  hasPage: boolean
   /** What it was asked for last, at the address that people are sent to. */
   asked: URLSearchParams | undefined
   /** It answers nothing any more. */
@@ -31,6 +33,7 @@ export async function startProvider(options: ProviderOptions): Promise<TestProvi
   const started: TestProvider = {
     issuer,
     claims: {},
+    hasPage: false,
     asked: undefined,
     stop: () => close(server),
     [Symbol.asyncDispose]: () => close(server),
@@ -44,6 +47,8 @@ export async function startProvider(options: ProviderOptions): Promise<TestProvi
     const url = new URL(req.url ?? '/', issuer)
     if (url.pathname === '/auth') started.asked = url.searchParams
     if (!url.pathname.startsWith('/interaction/')) return void serve(req, res)
+    if (started.hasPage && req.method === 'GET')
+      return void res.setHeader('Content-Type', 'text/html').end(PAGE)
     const result = started.claims['refused']
       ? { error: 'access_denied', error_description: 'Not today.' }
       : { login: { accountId: 'ana-1' } }
@@ -51,6 +56,9 @@ export async function startProvider(options: ProviderOptions): Promise<TestProvi
   })
   return started
 }
+
+const PAGE =
+  '<title>The provider</title><link rel="icon" href="data:,"><form method="post"><button>Continue as Ana</button></form>'
 
 function configuration(of: TestProvider, { redirectUri, secret }: ProviderOptions): Configuration {
   const isPublic = secret === undefined
