@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { addCommands } from './commands/all-commands.ts'
 import { addImportCommands } from './import-commands.ts'
+import { takeSharedOptionsEarly } from './options/shared-options.ts'
 import { USAGE_ERROR } from './show/tell-error.ts'
 import type { Terminal } from './terminal.ts'
 import { VERSION } from './version.ts'
@@ -52,5 +53,6 @@ function createProgram(terminal: Terminal, exitWith: (code: number) => void): Co
   const shell = { terminal, exitWith }
   addCommands(shell, program)
   addImportCommands(shell, program)
+  takeSharedOptionsEarly(program)
   return program
 }

@@ -1,6 +1,7 @@
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { Api } from './http/api.ts'
-import { DEFAULT_URL, readConnection } from './http/connection.ts'
+import { readConnection } from './http/connection.ts'
+import { sharedOptions } from './options/shared-options.ts'
 import { Output } from './show/output.ts'
 import { tellError } from './show/tell-error.ts'
 import type { Terminal } from './terminal.ts'
@@ -59,18 +60,9 @@ export function apiCommand<O extends object>(
 }
 
 function addSessionOptions(command: Command): Command {
-  return command
-    .optionsGroup('Options of all commands:')
-    .addOption(
-      new Option('--json', 'for programs: one JSON document, or one a line of many').default(
-        false,
-        '',
-      ),
-    )
-    .addOption(new Option('--utc', "times in UTC instead of the host's zone").default(false, ''))
-    .option('--url <url>', `the api (default: JADWAL_URL, else ${DEFAULT_URL})`)
-    .option('--token-file <file>', 'a file with the token; - reads it from standard input')
-    .addHelpText('after', EXIT_CODES)
+  command.optionsGroup('Options of all commands:')
+  for (const option of sharedOptions()) command.addOption(option)
+  return command.addHelpText('after', EXIT_CODES)
 }
 
 async function openSession(terminal: Terminal, options: SessionOptions): Promise<Session> {

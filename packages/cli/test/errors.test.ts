@@ -97,6 +97,15 @@ test('without a token, or a wrong one, the way to one is told; a token in a file
   expect(good.output).toMatch(/^name +admin\nrole +admin\n/)
 })
 
+test('the address may stand before the command as well as behind it', async () => {
+  const env = { JADWAL_URL: 'http://127.0.0.1:2' }
+  for (const args of [
+    ['--url', system.url, '--json', 'whoami'],
+    ['whoami', '--url', system.url, '--json'],
+  ])
+    expect((await system.good(args, { env })).json).toMatchObject({ role: 'admin' })
+})
+
 test('a token is made, has its role and no other, and is revoked; the audit log has it', async () => {
   const made = await system.good([
     'token',

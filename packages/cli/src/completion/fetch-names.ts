@@ -41,6 +41,7 @@ export async function fetchNames(
 }
 
 function valueIn(words: readonly string[], option: string): string | undefined {
-  const at = words.indexOf(option)
-  return at === -1 ? undefined : words[at + 1]
+  const at = words.findLastIndex((word) => word === option || word.startsWith(`${option}=`))
+  const word = words[at]
+  return word === option ? words[at + 1] : word?.slice(option.length + 1)
 }
