@@ -78,8 +78,11 @@ export interface TestSystem extends AsyncDisposable {
   start: (name: ServiceName) => Promise<ServiceProcess>
 }
 
-/** Real services with the built-in jobs on a database and a prefix of their own. */
-export async function setupSystem(services: readonly ServiceName[]): Promise<TestSystem> {
+/** Real services with the built-in jobs on a database and a prefix of their own; `more` goes into their environment. */
+export async function setupSystem(
+  services: readonly ServiceName[],
+  more: Readonly<Record<string, string>> = {},
+): Promise<TestSystem> {
   const database = await createTestDatabase(inject('postgresUrl'))
   const env = {
     REDIS_URL: inject('redisUrl'),
@@ -89,6 +92,7 @@ export async function setupSystem(services: readonly ServiceName[]): Promise<Tes
     JADWAL_EXEC_ALLOW: '/bin/echo,/bin/false,/bin/sleep',
     JADWAL_LEASE_MS: '1000',
     JADWAL_GRACE_MS: '500',
+    ...more,
   }
   const started: ServiceProcess[] = []
   const start = async (name: ServiceName): Promise<ServiceProcess> => {
@@ -99,9 +103,9 @@ export async function setupSystem(services: readonly ServiceName[]): Promise<Tes
   }
   const [api] = await Promise.all(['api' as const, ...services].map((name) => start(name)))
   const url = `http://127.0.0.1:${api?.port}`
-  const jadwal = (args: readonly string[], { input, env: more }: CallOptions = {}): Promise<Told> =>
+  const jadwal = (args: readonly string[], { input, env: own }: CallOptions = {}): Promise<Told> =>
     callJadwal(args, {
-      env: { JADWAL_URL: url, JADWAL_TOKEN: ADMIN_TOKEN, ...more },
+      env: { JADWAL_URL: url, JADWAL_TOKEN: ADMIN_TOKEN, ...own },
       ...(input === undefined ? {} : { input }),
     })
   const good: TestSystem['good'] = async (args, options) => {
