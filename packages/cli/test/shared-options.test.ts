@@ -43,11 +43,14 @@ test.each([
   expect(report).toContain(`error: unknown option '${option}'`)
 })
 
+async function complete(...words: string[]): Promise<string[]> {
+  const { output } = await runInProcess(['complete', '--', ...words])
+  return output.trim().split('\n')
+}
+
 test('help and completion know them', async () => {
   const { output } = await runInProcess(['--help'])
   expect(output).toMatch(/Options of all commands that ask the api:[^]*--url <url>/)
-  const complete = async (...words: string[]) =>
-    (await runInProcess(['complete', '--', ...words])).output.trim().split('\n')
   expect(await complete('--u')).toEqual(['--utc', '--url'])
   expect(await complete('--url', ONE, 'ru')).toEqual(['runs'])
   expect(await complete('--url', ONE, 'runs', 'list', '--state', 'de')).toEqual(['dead'])
