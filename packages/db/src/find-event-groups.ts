@@ -67,7 +67,7 @@ export async function findDeadGroups(
   })
 }
 
-/** Ticks that were found to be late and whose runs have not succeeded yet, by schedule. Served by runs_was_late_idx. */
+/** Ticks that were found to be late and whose runs have not succeeded yet, by schedule. Served by runs_late_filters_idx. */
 export async function findLateTicks(db: Db, query: EventQuery): Promise<EventGroups> {
   return await findGroups(db, query, {
     key: sql`coalesce(schedule, job)`,

@@ -23,7 +23,7 @@ const MOST_READ = 2_000
 /**
  * The rows of a schedule's ticks in [fromMs, untilMs], and the range that reaches into it from
  * before, oldest first. The ids of these rows carry the instants of their ticks, so a period is a
- * range of runs_schedule_idx, in the partitions of its days. Where there is more than can be read
+ * range of runs_schedule_filters_idx, in the partitions of its days. Where there is more than can be read
  * at a time, the rows of `ticks` at least are all there, by their ids.
  */
 export async function listTickRows(

@@ -87,9 +87,10 @@ function look({ table, kind }: Probe, { search, range, limit }: Ask): RawBuilder
 }
 
 /** The conditions that runs are gathered by, and those that these are then checked with. */
-function shareOut({ words, all }: Search, kind: 'some' | 'every') {
-  if (kind === 'every' || words === undefined) return { gathered: all, checked: [] }
-  return { gathered: [words], checked: all.slice(0, -1) }
+function shareOut({ gathered, others }: Search, kind: 'some' | 'every') {
+  if (gathered === undefined) return { gathered: others, checked: [] }
+  if (kind === 'every') return { gathered: [gathered, ...others], checked: [] }
+  return { gathered: [gathered], checked: others }
 }
 
 /** The newest ids for which the leading condition holds; with states, of each, and of each queue, the newest first. */

@@ -9,14 +9,13 @@ export function queuesOfJob(from: RawBuilder<unknown>, job: string): RawBuilder<
   // Pairs are compared, since no other index has these in order.
   return sql`(
     WITH RECURSIVE each (job, queue) AS (
-      (SELECT job, queue FROM ${from} WHERE (job, queue) >= (${job}, '')
-        ORDER BY job, queue LIMIT 1)
+      SELECT ${job}::text, ''
       UNION ALL
       SELECT further.* FROM each CROSS JOIN LATERAL (
         SELECT r.job, r.queue FROM ${from} AS r WHERE (r.job, r.queue) > (each.job, each.queue)
         ORDER BY r.job, r.queue LIMIT 1) AS further
       WHERE each.job = ${job}
-    ) SELECT queue FROM each WHERE job = ${job})`
+    ) SELECT queue FROM each WHERE job = ${job} AND queue <> '')`
 }
 
 /** The names of these queues. */

@@ -1,6 +1,6 @@
 import { firstUuidAt, type RunState } from '@jadwal/domain'
 import { type RawBuilder, sql } from 'kysely'
-import { UUID } from './cursor.ts'
+import { gatherCondition, hasWords } from './gather-runs.ts'
 
 export interface RunFilters {
   job?: string
@@ -45,8 +45,8 @@ const LEADERS: readonly Name[] = [
   'idempotencyKey',
   'parent',
   'backfill',
-  'scheduleId',
   'late',
+  'scheduleId',
   'error',
   'job',
   'queue',
@@ -54,9 +54,15 @@ const LEADERS: readonly Name[] = [
 
 /** What the index of a leader says besides it. */
 const LED_WITH: Partial<Record<Name, readonly Name[]>> = {
+  late: ['late', 'scheduleId', 'job', 'queue', 'states'],
+  scheduleId: ['scheduleId', 'job', 'queue', 'states'],
   job: ['job', 'queue', 'states'],
   queue: ['queue', 'states'],
 }
+/** The leaders whose index is sorted by state before the id. */
+const BY_STATE: ReadonlySet<Name> = new Set<Name>(['job', 'queue'])
+/** The leaders that have so few runs that words and errors are best checked on each. */
+const FEW: ReadonlySet<Name> = new Set<Name>(['idempotencyKey', 'parent', 'backfill'])
 
 /** One way to look for runs in a table. */
 export interface Search {
@@ -68,10 +74,13 @@ export interface Search {
   queuesOf: string | undefined
   /** What else holds; nothing when the leader says all. */
   rest: readonly RawBuilder<boolean>[]
-  /** All that holds, the words last. */
-  all: readonly RawBuilder<boolean>[]
-  /** The words, which are dear to check run by run: where few runs of a day have them, these are gathered first. */
-  words: RawBuilder<boolean> | undefined
+  /**
+   * What one index gathers: of words and errors, whose matches are dear to find run by run. Undefined where
+   * there are none, or where the leader has so few runs that it is better.
+   */
+  gathered: RawBuilder<boolean> | undefined
+  /** All that holds; of what is gathered, all that has to be checked then. */
+  others: readonly RawBuilder<boolean>[]
   lead: RawBuilder<boolean>
 }
 
@@ -87,45 +96,51 @@ const ALL_STATES: readonly RunState[] = [
 
 /** How runs with these conditions are looked for. */
 export function planSearch(conditions: Conditions): Search {
-  const words = isGiven(conditions, 'q') ? condition(conditions, 'q') : undefined
-  return { ...planLead(conditions), words }
+  const given = (Object.keys(conditions) as Name[]).filter((name) => isGiven(conditions, name))
+  const leader = LEADERS.find((name) => given.includes(name))
+  const isFew = leader !== undefined && FEW.has(leader)
+  const gathered = isFew ? undefined : gatherCondition(conditions)
+  const others = given.filter((name) => gathered === undefined || name !== 'q')
+  return {
+    ...(leader === undefined
+      ? leadByState(conditions, given)
+      : leadBy(leader, { conditions, given })),
+    gathered,
+    others: others.map((name) => condition(conditions, name)),
+  }
 }
 
-function planLead(conditions: Conditions): Omit<Search, 'words'> {
-  const given = (Object.keys(conditions) as Name[]).filter((name) => isGiven(conditions, name))
-  const all = given.filter((name) => name !== 'q').map((name) => condition(conditions, name))
-  if (given.includes('q')) all.push(condition(conditions, 'q'))
-  const leader = LEADERS.find((name) => given.includes(name))
-  if (leader === undefined) return searchByState(conditions, given, all)
+type Lead = Omit<Search, 'gathered' | 'others'>
+
+function leadBy(
+  leader: Name,
+  { conditions, given }: { conditions: Conditions; given: readonly Name[] },
+): Lead {
   const led = LED_WITH[leader] ?? [leader]
-  const leads = led.filter((name) => name !== 'states' && given.includes(name))
+  const byState = BY_STATE.has(leader)
+  const leads = led.filter((name) => given.includes(name) && !(byState && name === 'states'))
   return {
     leader,
-    states: led.includes('states') ? (conditions.states ?? ALL_STATES) : undefined,
+    states: byState ? (conditions.states ?? ALL_STATES) : undefined,
     queuesOf: leader === 'job' && conditions.queue === undefined ? conditions.job : undefined,
     lead: sql.join<boolean>(
       leads.map((name) => condition(conditions, name)),
       sql` AND `,
     ),
     rest: restOf(conditions, given, led),
-    all,
   }
 }
 
 /** Most runs have succeeded, so with that state there is nothing better than to walk through all runs. */
-function searchByState(
-  conditions: Conditions,
-  given: readonly Name[],
-  all: readonly RawBuilder<boolean>[],
-): Omit<Search, 'words'> {
+function leadByState(conditions: Conditions, given: readonly Name[]): Lead {
   const { states } = conditions
   const rest = restOf(conditions, given, ['states'])
   if (states === undefined || states.includes('succeeded')) {
     const lead = states === undefined ? sql<boolean>`true` : condition(conditions, 'states')
-    return { leader: undefined, states: undefined, queuesOf: undefined, lead, rest, all }
+    return { leader: undefined, states: undefined, queuesOf: undefined, lead, rest }
   }
   const lead = sql<boolean>`state <> 'succeeded'`
-  return { leader: 'states', states, queuesOf: undefined, lead, rest, all }
+  return { leader: 'states', states, queuesOf: undefined, lead, rest }
 }
 
 function restOf(
@@ -169,15 +184,6 @@ function condition(conditions: Conditions, name: Name): RawBuilder<boolean> {
     case 'q':
       return hasWords(q.trim())
   }
-}
-
-/** Served by runs_pkey, runs_words_idx, runs_idempotency_key_idx and runs_job_queue_state_idx, together. */
-function hasWords(q: string): RawBuilder<boolean> {
-  const text = sql`((error IS NOT NULL OR search IS NOT NULL) AND to_tsvector('simple',
-    left(coalesce(error ->> 'message', ''), 8000) || ' ' || left(coalesce(search, ''), 8000))
-    @@ plainto_tsquery('simple', ${q}))`
-  const id = UUID.test(q) ? sql`id = ${q.toLowerCase()}::uuid OR ` : sql``
-  return sql`(${id}idempotency_key = ${q} OR job = ${q} OR ${text})`
 }
 
 /** The ids from `from` to `to`, before the cursor's. */

@@ -13,7 +13,7 @@ export interface ScheduleDuration {
 const RUNS = 200
 const ROWS = 2_000
 
-/** How long the latest finished runs of a schedule took; undefined without any. Served by runs_schedule_idx. */
+/** How long the latest finished runs of a schedule took; undefined without any. Served by runs_schedule_filters_idx. */
 export async function findScheduleDuration(
   db: Db,
   scheduleId: ScheduleId,

@@ -65,7 +65,7 @@ export async function searchRuns(
 
 /**
  * What is common is found in the window; what is not, is little enough to read all of it in one table.
- * Words alone may be enough to say what that is, where Postgres thinks of the other filters as rarer.
+ * What is gathered by one index may be little enough, where Postgres thinks of other filters as rarer.
  */
 async function lookCloser(
   db: Db,
@@ -74,7 +74,7 @@ async function lookCloser(
 ): Promise<ProbeResult> {
   const first = kind === 'window' ? 'some' : 'window'
   const kinds: ProbeKind[] =
-    first === 'some' && ask.search.words === undefined ? ['every'] : [first, 'every']
+    first === 'some' && ask.search.gathered === undefined ? ['every'] : [first, 'every']
   let result: ProbeResult = { ids: [], isPartial: true }
   for (const each of kinds) {
     const [looked] = await runProbes(db, [{ table, kind: each }], ask)

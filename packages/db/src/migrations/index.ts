@@ -30,6 +30,9 @@ import { indexLateRuns } from './20261130T2141Z-index-late-runs.ts'
 import { indexMissedTicks } from './20261130T2142Z-index-missed-ticks.ts'
 import { indexRunsByJobQueueAndState } from './20261130T2350Z-index-runs-by-job-queue-and-state.ts'
 import { dropRunsByJobAndState } from './20261130T2351Z-drop-runs-by-job-and-state.ts'
+import { indexWordsWithFilters } from './20261130T2352Z-index-words-with-filters.ts'
+import { indexSchedulesWithFilters } from './20261130T2353Z-index-schedules-with-filters.ts'
+import { dropIndexesWithoutFilters } from './20261130T2354Z-drop-indexes-without-filters.ts'
 
 /**
  * One line a migration, oldest first, each in a transaction of its own: what locks a large table is not
@@ -67,4 +70,7 @@ export const migrations: Record<string, Migration> = {
   '20261130T2142Z-index-missed-ticks': indexMissedTicks,
   '20261130T2350Z-index-runs-by-job-queue-and-state': indexRunsByJobQueueAndState,
   '20261130T2351Z-drop-runs-by-job-and-state': dropRunsByJobAndState,
+  '20261130T2352Z-index-words-with-filters': indexWordsWithFilters,
+  '20261130T2353Z-index-schedules-with-filters': indexSchedulesWithFilters,
+  '20261130T2354Z-drop-indexes-without-filters': dropIndexesWithoutFilters,
 }
