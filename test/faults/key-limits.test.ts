@@ -57,7 +57,9 @@ test('at most two runs of a key run at once over three workers, one of which is 
     -1,
   )
   const deps = { redis, prefix, nowIso: new Date(Date.now()).toISOString() }
-  expect(await cancelRun(deps, { queue: 'keys', id: cancelled }, 'cancelled')).toBe('cancelled')
+  expect(await cancelRun(deps, { queue: 'keys', id: cancelled }, 'cancelled')).toMatchObject({
+    result: 'cancelled',
+  })
   await eventually(async () => expect(ofKey(await spans(), 'late')).toHaveLength(6), {
     timeoutMs: 30_000,
   })

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util'
+import { sql } from 'kysely'
 import type { AlertSettingRow } from './alert-tables.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
 import type { Db } from './database.ts'
@@ -45,40 +47,64 @@ export interface AlertSetting {
   until?: Date
 }
 
-/** Creates or replaces. Its revision, 1 for a new one, grows with each. */
+/** A setting right before a change and right after it: the same row where nothing was to be changed. */
+export interface ChangedAlertSetting {
+  before: AlertSettingRow | undefined
+  after: AlertSettingRow
+}
+
+/**
+ * Creates or replaces. Its revision, 1 for a new one, grows with each change; the same again changes
+ * nothing. `make` is told what is there, which nobody changes meanwhile, and may throw.
+ */
 export async function putAlertSetting(
   db: Db,
   table: AlertSettingTable,
-  { name, spec, author, until }: AlertSetting,
-): Promise<AlertSettingRow> {
-  const values = {
-    spec: JSON.stringify(spec),
-    author,
-    changed_at: db.fn<Date>('clock_timestamp', []),
-    ...(until === undefined ? {} : { until_at: until }),
-  }
-  return await db
-    .insertInto(table as 'alert_rules')
-    .values({ name, revision: 1, ...values })
-    .onConflict((conflict) =>
-      conflict.column('name').doUpdateSet((eb) => ({
-        ...values,
-        revision: eb(`${table as 'alert_rules'}.revision`, '+', 1),
-      })),
-    )
-    .returning(COLUMNS)
-    .executeTakeFirstOrThrow()
+  {
+    name,
+    make,
+  }: { name: string; make: (before: object | undefined) => Omit<AlertSetting, 'name'> },
+): Promise<ChangedAlertSetting> {
+  return await db.transaction().execute(async (tx) => {
+    await lockName(tx, table, name)
+    const before = await findAlertSetting(tx, table, name)
+    const { spec, author, until } = make(before?.spec)
+    const text = JSON.stringify(spec)
+    if (before && isDeepStrictEqual(before.spec, JSON.parse(text))) return { before, after: before }
+    const values = {
+      spec: text,
+      author,
+      revision: (before?.revision ?? 0) + 1,
+      changed_at: tx.fn<Date>('clock_timestamp', []),
+      ...(until === undefined ? {} : { until_at: until }),
+    }
+    const after = await tx
+      .insertInto(table as 'alert_rules')
+      .values({ name, ...values })
+      .onConflict((conflict) => conflict.column('name').doUpdateSet(values))
+      .returning(COLUMNS)
+      .executeTakeFirstOrThrow()
+    return { before, after }
+  })
 }
 
-/** False when there was none. */
+/** What it was; undefined when there was none. */
 export async function deleteAlertSetting(
   db: Db,
   table: AlertSettingTable,
   name: string,
-): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom(table as 'alert_rules')
-    .where('name', '=', name)
-    .executeTakeFirst()
-  return numDeletedRows > 0n
+): Promise<AlertSettingRow | undefined> {
+  return await db.transaction().execute(async (tx) => {
+    await lockName(tx, table, name)
+    return await tx
+      .deleteFrom(table as 'alert_rules')
+      .where('name', '=', name)
+      .returning(COLUMNS)
+      .executeTakeFirst()
+  })
+}
+
+/** Also of one that is not there, which no lock on a row could be of. Until the transaction ends. */
+async function lockName(tx: Db, table: AlertSettingTable, name: string): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(hashtext(${`jadwal ${table} ${name}`}))`.execute(tx)
 }

@@ -61,21 +61,37 @@ export async function countBackfillRuns(
 export async function changeBackfillState(
   db: Db,
   id: string,
-  change: { from: readonly BackfillState[]; to: BackfillState; at: Date },
+  change: BackfillChange,
 ): Promise<boolean> {
-  const { from, to, at } = change
-  const ended = to === 'cancelled' || to === 'done'
-  const result = await db
-    .updateTable('backfills')
-    .set({
+  const told = await tellingBackfillState(db, id, change)
+  return told?.isChanged ?? false
+}
+
+export interface BackfillChange {
+  from: readonly BackfillState[]
+  to: BackfillState
+  at: Date
+}
+
+/** The same, with the state right before and the backfill right after; undefined when there is none. */
+export async function tellingBackfillState(
+  db: Db,
+  id: string,
+  { from, to, at }: BackfillChange,
+): Promise<{ isChanged: boolean; before: BackfillState; after: NamedBackfill } | undefined> {
+  return await db.transaction().execute(async (tx) => {
+    const current = await selectNamed(tx).where('b.id', '=', id).forUpdate('b').executeTakeFirst()
+    if (!current) return undefined
+    const { state: before } = current
+    if (!from.includes(before)) return { isChanged: false, before, after: current }
+    const changed = {
       state: to,
-      finished_at: ended ? at : null,
+      finished_at: to === 'cancelled' || to === 'done' ? at : null,
       ...(to === 'running' ? { problem: null } : {}),
-    })
-    .where('id', '=', id)
-    .where('state', 'in', from)
-    .executeTakeFirst()
-  return result.numUpdatedRows > 0n
+    }
+    await tx.updateTable('backfills').set(changed).where('id', '=', id).execute()
+    return { isChanged: true, before, after: { ...current, ...changed } }
+  })
 }
 
 /** The leader is done with a backfill that has ended. */

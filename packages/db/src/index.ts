@@ -28,6 +28,7 @@ export { askPostgres } from './ask-postgres.ts'
 export { applySchedules } from './apply-schedules.ts'
 export { applyTellingVersions } from './changed-versions.ts'
 export {
+  type BackfillChange,
   changeBackfillState,
   countBackfillRuns,
   findBackfill,
@@ -37,6 +38,7 @@ export {
   markBackfillCleaned,
   type NamedBackfill,
   recordBackfillProgress,
+  tellingBackfillState,
 } from './backfills.ts'
 export { BadCursorError } from './cursor.ts'
 export {
@@ -66,9 +68,11 @@ export {
   notEnded,
   noteLetters,
   noteRedrive,
+  type RedriveChange,
   type RedriveProgress,
   type ReturnedRun,
   stopRedrive,
+  tellingRedriveState,
 } from './redrives.ts'
 export { type AuditFilters, deleteOldAudit, listAudit } from './list-audit.ts'
 export type { AuditRow, TokenRow } from './access-tables.ts'
@@ -178,6 +182,14 @@ export {
 export { SchedulesBusyError } from './schedule-lock.ts'
 export { findSettled } from './settled-letters.ts'
 export { stillUnfinished } from './still-unfinished.ts'
+export {
+  type CalendarState,
+  type ScheduleState,
+  tellingCalendar,
+  tellingPause,
+  tellingSchedule,
+  type ToldChange,
+} from './told-changes.ts'
 export {
   createToken,
   listLiveTokens,

@@ -93,21 +93,38 @@ export async function countRedriven(db: Db, id: string, most: number): Promise<R
 export async function changeRedriveState(
   db: Db,
   id: string,
-  change: {
-    from: readonly RedriveState[]
-    to: Exclude<RedriveState, 'stopped'>
-    at: Date
-  },
+  change: RedriveChange,
 ): Promise<boolean> {
-  const { from, to, at } = change
-  const ended = to === 'cancelled' || to === 'done'
-  const result = await db
-    .updateTable('redrives')
-    .set({ state: to, finished_at: ended ? at : null })
-    .where('id', '=', id)
-    .where('state', 'in', from)
-    .executeTakeFirst()
-  return result.numUpdatedRows > 0n
+  const told = await tellingRedriveState(db, id, change)
+  return told?.isChanged ?? false
+}
+
+export interface RedriveChange {
+  from: readonly RedriveState[]
+  to: Exclude<RedriveState, 'stopped'>
+  at: Date
+}
+
+/** The same, with the state right before and the redrive right after; undefined when there is none. */
+export async function tellingRedriveState(
+  db: Db,
+  id: string,
+  { from, to, at }: RedriveChange,
+): Promise<{ isChanged: boolean; before: RedriveState; after: RedriveRow } | undefined> {
+  return await db.transaction().execute(async (tx) => {
+    const current = await tx
+      .selectFrom('redrives')
+      .selectAll()
+      .where('id', '=', id)
+      .forUpdate()
+      .executeTakeFirst()
+    if (!current) return undefined
+    const { state: before } = current
+    if (!from.includes(before)) return { isChanged: false, before, after: current }
+    const changed = { state: to, finished_at: to === 'cancelled' || to === 'done' ? at : null }
+    await tx.updateTable('redrives').set(changed).where('id', '=', id).execute()
+    return { isChanged: true, before, after: { ...current, ...changed } }
+  })
 }
 
 /** A run of a canary died like the one before it. */

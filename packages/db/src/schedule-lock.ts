@@ -1,4 +1,4 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { type Kysely, sql, Transaction } from 'kysely'
 import { LineClosedError, lineOf } from './change-line.ts'
 import type { Database } from './database.ts'
 
@@ -21,13 +21,15 @@ export class SchedulesBusyError extends Error {
 
 /**
  * Does something in a transaction while no other changes schedules, calendars or pauses; those who come
- * wait, most of them without a connection. Throws SchedulesBusyError.
+ * wait, most of them without a connection. Given a transaction, which is one that has the lock already,
+ * it is done in that. Throws SchedulesBusyError.
  */
 export async function underScheduleLock<T>(
   db: Kysely<Database>,
   work: (tx: Transaction<Database>) => Promise<T>,
   patience = PATIENCE,
 ): Promise<T> {
+  if (db instanceof Transaction) return work(db)
   const line = lineOf(db)
   await line.enter().catch((error: unknown) => {
     throw error instanceof LineClosedError ? new SchedulesBusyError({ cause: error }) : error

@@ -1,5 +1,6 @@
 import { revision, type RunReason } from '@jadwal/domain'
 import type { Redis } from 'ioredis'
+import { z } from 'zod'
 import { type FoundRun, readMessage } from './find-run.ts'
 import { TELL_END } from './follow-lua.ts'
 import { bullKey, cancelChannel, cancelsKey, companionPrefix, outboxKey } from './keys.ts'
@@ -25,24 +26,36 @@ export type CancelResult =
   /** It had ended before, or there never was such a run in this queue. */
   | 'gone'
 
+/** What came of a wish to cancel a run. */
+export interface CancelledRun {
+  result: CancelResult
+  /** How the run was when it was marked; `cancelling` when somebody had marked it. Absent when it was gone. */
+  before?: 'queued' | 'retrying' | 'running' | 'cancelling'
+}
+
 /** A run that comes to be taken up while it is looked at is looked at again, this often. */
 const LOOKS = 5
 
 /*
  * Marks a run as to be cancelled.
- *   KEYS[1] the run's message  KEYS[2] cancels (HASH)
+ *   KEYS[1] the run's message  KEYS[2] cancels (HASH)  KEYS[3] active (LIST)
  *   ARGV[1] id  ARGV[2] reason  ARGV[3] cancel channel
- *   Returns 1; or 0 when there is no such message, or its outcome is written.
+ *   Returns how the run was, `cancelling` when it was marked before; or false when there is no such
+ *   message, or its outcome is written.
  */
 const MARK = `
-local outcome = redis.call('HMGET', KEYS[1], 'name', '${OUTCOME_FIELD}')
-if not outcome[1] then return 0 end
-local kind = string.match(outcome[2] or '', '^%d+:(%a+)')
-if kind == 'succeeded' or kind == 'dead' or kind == 'cancelled' then return 0 end
-redis.call('HSETNX', KEYS[2], ARGV[1], ARGV[2])
+local message = redis.call('HMGET', KEYS[1], 'name', '${OUTCOME_FIELD}', 'atm')
+if not message[1] then return false end
+local kind = string.match(message[2] or '', '^%d+:(%a+)')
+if kind == 'succeeded' or kind == 'dead' or kind == 'cancelled' then return false end
+local isNew = redis.call('HSETNX', KEYS[2], ARGV[1], ARGV[2]) == 1
 redis.call('PUBLISH', ARGV[3], ARGV[1] .. ' ' .. ARGV[2])
-return 1
+if not isNew then return 'cancelling' end
+if redis.call('LPOS', KEYS[3], ARGV[1]) then return 'running' end
+return tonumber(message[3] or '0') > 0 and 'retrying' or 'queued'
 `
+
+const Marked = z.enum(['queued', 'retrying', 'running', 'cancelling']).nullable()
 
 /*
  * Ends a run that waits as cancelled, unless a worker has taken it up since its message was read.
@@ -86,16 +99,18 @@ export async function cancelRun(
   deps: CancelDeps,
   run: { queue: string; id: string },
   reason: CancelReason,
-): Promise<CancelResult> {
+): Promise<CancelledRun> {
   const { redis, prefix } = deps
   const { queue, id } = run
   const keys = [bullKey(prefix, queue, id), cancelsKey(prefix, queue)]
+  keys.push(bullKey(prefix, queue, 'active'))
   const channel = cancelChannel(prefix, queue)
   const marked = await redis.eval(MARK, keys.length, ...keys, id, reason, channel)
-  if (marked !== 1) return 'gone'
+  const before = Marked.parse(marked)
+  if (before === null) return { result: 'gone' }
   const result = await carryOut(deps, run, reason)
   // A worker that was told was quicker than we.
-  return result === 'gone' ? 'cancelling' : result
+  return { before, result: result === 'gone' ? 'cancelling' : result }
 }
 
 /** Cancels a run if it waits; one that a worker has in hand goes on. */

@@ -203,6 +203,11 @@ export function stepDownChannel(prefix: string): string {
   return `${bullPrefix(prefix, SCHEDULER)}:step-down`
 }
 
+/** STRING: the term that somebody asks to end, and who asks. */
+export function stepDownKey(prefix: string): string {
+  return `${bullPrefix(prefix, SCHEDULER)}:step-down-asked`
+}
+
 /** STREAM, capped, of events: `type`, `at` (ISO), `data` (JSON). */
 export function eventsKey(prefix: string): string {
   return `${bullPrefix(prefix, SCHEDULER)}:events`

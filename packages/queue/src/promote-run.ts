@@ -1,5 +1,6 @@
 import { revision } from '@jadwal/domain'
 import type { Redis } from 'ioredis'
+import { type DueChange, dueChange } from './due-change.ts'
 import { readMessage } from './find-run.ts'
 import { bullKey, outboxKey } from './keys.ts'
 import { factLine } from './run-fact.ts'
@@ -7,7 +8,8 @@ import { HELD_SCORE } from './unfinished-lua.ts'
 
 /** What came of making a delayed run due. */
 export type Promotion =
-  | 'promoted'
+  /** When it was due, and when it is: now. */
+  | DueChange
   /** It does not wait for its time: it is due, runs, has ended, or there is no such run in this queue. */
   | 'not-delayed'
   /** It waits for other runs, not for its time: it is held, or parked in a lot. */
@@ -23,7 +25,8 @@ const READS = 5
  *   KEYS[1] delayed (ZSET)  KEYS[2] the run's message  KEYS[3] marker (ZSET)  KEYS[4] outbox (STREAM)
  *   ARGV[1] id  ARGV[2] its options as they were read  ARGV[3] as they are to be  ARGV[4] its delay (ms)
  *   ARGV[5] fact or '', when it was started before
- *   Returns 1; 0 when it does not wait for its time; 2 when it is held or parked; -1 when it has changed.
+ *   Returns when it was due and when it is (ms); 0 when it does not wait for its time; 2 when it is held
+ *   or parked; -1 when it has changed.
  */
 const SCRIPT = `
 local score = redis.call('ZSCORE', KEYS[1], ARGV[1])
@@ -41,7 +44,7 @@ if not wasStarted then
 end
 redis.call('ZADD', KEYS[1], 'XX', string.format('%.0f', now * 4096), ARGV[1])
 redis.call('ZADD', KEYS[3], now, '1')
-return 1
+return { math.floor(tonumber(score) / 4096), now }
 `
 
 /** Lets a delayed run, or one that waits for a retry, be made as soon as a worker has a hand free. */
@@ -64,7 +67,7 @@ export async function promoteRun(
     const told = run.attempt === 0 ? factLine({ ...fact, revision: PUT_FORWARD, run_at }) : ''
     const args = [id, opts, withDelay(opts, delayMs), String(delayMs), told]
     const result = await redis.eval(SCRIPT, keys.length, ...keys, ...args)
-    if (result === 1) return 'promoted'
+    if (Array.isArray(result)) return dueChange(result)
     if (result === 2) return 'held'
     if (result === 0) return 'not-delayed'
   }

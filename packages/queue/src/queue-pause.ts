@@ -24,18 +24,32 @@ const QueuePauseHash = z
   .object({ by: z.string(), at: z.string(), reason: z.string().optional() })
   .catch({ by: '', at: '' })
 
+/** How a queue stood right before a change and stands right after it: alike where nothing was to be changed. */
+export interface QueuePauseChange {
+  before: QueuePauseState
+  after: QueuePauseState
+}
+
+/** Lua: `state()` is whether the queue is paused, 1 or 0, and the fields and values of its pause. */
+const STATE = `
+local function state()
+  return { redis.call('HEXISTS', KEYS[1], 'paused'), redis.call('HGETALL', KEYS[3]) }
+end
+local before = state()
+`
+
 /*
  * Pauses a queue, unless it is.
  *   KEYS[1] meta (HASH)  KEYS[2] marker (ZSET)  KEYS[3] pause (HASH)
  *   ARGV    fields and values of the pause
- *   Returns 1; or 0 when it was paused before.
+ *   Returns the state before and after.
  */
-const PAUSE = `
-if redis.call('HEXISTS', KEYS[1], 'paused') == 1 then return 0 end
+const PAUSE = `${STATE}
+if before[1] == 1 then return { before, before } end
 redis.call('HSET', KEYS[1], 'paused', 1)
 redis.call('DEL', KEYS[2], KEYS[3])
 redis.call('HSET', KEYS[3], unpack(ARGV))
-return 1
+return { before, state() }
 `
 
 /*
@@ -43,38 +57,53 @@ return 1
  * when the first delayed message is due.
  *   KEYS[1] meta (HASH)  KEYS[2] marker (ZSET)  KEYS[3] pause (HASH)  KEYS[4] wait (LIST)
  *   KEYS[5] prioritized (ZSET)  KEYS[6] delayed (ZSET)
- *   Returns 1; or 0 when it was not paused.
+ *   Returns the state before and after.
  */
-const RESUME = `
+const RESUME = `${STATE}
 redis.call('DEL', KEYS[3])
-if redis.call('HDEL', KEYS[1], 'paused') == 0 then return 0 end
+if redis.call('HDEL', KEYS[1], 'paused') == 0 then return { before, before } end
 if redis.call('EXISTS', KEYS[4], KEYS[5]) > 0 then
   redis.call('ZADD', KEYS[2], 0, '0')
 else
   local first = redis.call('ZRANGE', KEYS[6], 0, 0, 'WITHSCORES')
   if first[2] then redis.call('ZADD', KEYS[2], math.floor(first[2] / 4096), '1') end
 end
-return 1
+return { before, state() }
 `
 
-/** Pauses a queue for good. False when it was paused before: that pause stands as it is. */
+/** Pauses a queue for good. One that was paused before stays as it is, with the pause that it has. */
 export async function pauseQueue(
   redis: Redis,
   prefix: string,
   { queue, by, at, reason }: QueuePause & { queue: string },
-): Promise<boolean> {
+): Promise<QueuePauseChange> {
   const keys = ['meta', 'marker'].map((part) => bullKey(prefix, queue, part))
   keys.push(queuePauseKey(prefix, queue))
   const fields = ['by', by, 'at', at, ...(reason === undefined ? [] : ['reason', reason])]
-  return (await redis.eval(PAUSE, keys.length, ...keys, ...fields)) === 1
+  return pauseChange(await redis.eval(PAUSE, keys.length, ...keys, ...fields))
 }
 
-/** Lets the runs of a queue be made again. False when it was not paused. */
-export async function resumeQueue(redis: Redis, prefix: string, queue: string): Promise<boolean> {
+/** Lets the runs of a queue be made again. */
+export async function resumeQueue(
+  redis: Redis,
+  prefix: string,
+  queue: string,
+): Promise<QueuePauseChange> {
   const key = (part: string): string => bullKey(prefix, queue, part)
   const keys = [key('meta'), key('marker'), queuePauseKey(prefix, queue)]
   keys.push(key('wait'), key('prioritized'), key('delayed'))
-  return (await redis.eval(RESUME, keys.length, ...keys)) === 1
+  return pauseChange(await redis.eval(RESUME, keys.length, ...keys))
+}
+
+/** What `state()` returns. */
+const StateReply = z.tuple([z.number(), z.array(z.string())]).transform(([paused, flat]) => {
+  const fields = flat.flatMap((name, at) => (at % 2 === 0 ? [[name, flat[at + 1]] as const] : []))
+  return pauseState(paused === 1, Object.fromEntries(fields))
+})
+
+function pauseChange(reply: unknown): QueuePauseChange {
+  const [before, after] = z.tuple([StateReply, StateReply]).parse(reply)
+  return { before, after }
 }
 
 /** Whether a queue is paused, and by whom. */

@@ -178,12 +178,12 @@ async function redriveBatch(
     const said = await send(batch, { steps: 'claim add settle', keysOf: from })
     return await outcomes(deps, { batch, said }, request)
   }
-  const said = await send(batch, { steps: 'claim', keysOf: from })
-  const ours = batch.filter((_, at) => said[at] === 1)
-  if (ours.length > 0) {
-    await send(ours, { steps: 'add', keysOf: target })
-    await send(ours, { steps: 'settle', keysOf: from })
-  }
+  const claimed = await send(batch, { steps: 'claim', keysOf: from })
+  const ours = batch.filter((_, at) => claimed[at] === 1)
+  if (ours.length === 0) return await outcomes(deps, { batch, said: claimed }, request)
+  await send(ours, { steps: 'add', keysOf: target })
+  const settled = await send(ours, { steps: 'settle', keysOf: from })
+  const said = claimed.map((word) => (word === 1 ? (settled.shift() ?? word) : word))
   return await outcomes(deps, { batch, said }, request)
 }
 

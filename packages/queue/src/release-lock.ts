@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis'
 import type { HeldLock } from './held-locks.ts'
-import { alertsLeaseKey, leaderKey, leaseFreeChannel, leaseKey } from './keys.ts'
+import { alertsLeaseKey, bullKey, leaderKey, leaseFreeChannel, leaseKey, slotsKey } from './keys.ts'
+import { SLOT_FIELD } from './lot-lua.ts'
 import { LotTender } from './tend-lots.ts'
 
 /*
@@ -13,6 +14,25 @@ if redis.call('HGET', KEYS[2], 'term') ~= ARGV[1] then return 0 end
 if redis.call('DEL', KEYS[1]) == 0 then return 0 end
 redis.call('PUBLISH', ARGV[2], 'free')
 return 1
+`
+
+/*
+ * Takes the lease of the alerts from one holder.
+ *   KEYS[1] lease  ARGV[1] its token  Returns 1, or 0 when another holds it meanwhile or nobody does.
+ */
+const TAKE_ALERTS = `
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call('DEL', KEYS[1])
+`
+
+/*
+ * Takes a slot from a run that has gone or has another.
+ *   KEYS[1] the run's message  KEYS[2] slots (SET)  ARGV[1] lot  ARGV[2] id of the run
+ *   Returns 1; 0 when it has none; -1 when it lives and has it.
+ */
+const TAKE_SLOT = `
+if redis.call('HGET', KEYS[1], '${SLOT_FIELD}') == ARGV[1] then return -1 end
+return redis.call('SREM', KEYS[2], ARGV[2])
 `
 
 export type LockRelease =
@@ -39,12 +59,17 @@ export async function releaseLock(
       const taken = await redis.eval(TAKE_LEASE, keys.length, ...keys, ...args)
       return taken === 1 ? 'released' : 'gone'
     }
-    case 'alerts':
-      return (await redis.del(alertsLeaseKey(prefix))) === 1 ? 'released' : 'gone'
+    case 'alerts': {
+      const taken = await redis.eval(TAKE_ALERTS, 1, alertsLeaseKey(prefix), lock.holder)
+      return taken === 1 ? 'released' : 'gone'
+    }
     case 'slot': {
-      const { queue, lot } = lock
+      const { queue, lot, holder } = lock
       if (!lock.stale || queue === undefined || lot === undefined) return 'in-use'
-      // The script looks again whether the run lives.
+      const keys = [bullKey(prefix, queue, holder), slotsKey(prefix, queue, lot)]
+      const taken = await redis.eval(TAKE_SLOT, keys.length, ...keys, lot, holder)
+      if (taken !== 1) return taken === 0 ? 'gone' : 'in-use'
+      // Who waits for it is let start.
       await new LotTender({ redis, prefix, queue, limitOf: () => undefined }).tendLot(lot)
       return 'released'
     }

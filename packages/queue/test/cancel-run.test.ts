@@ -23,12 +23,18 @@ test.each(['waiting', 'delayed', 'prioritized'])(
     if (where === 'delayed') await redis.zadd(keys.bullKey(prefix, QUEUE, 'delayed'), 9e15, id)
     if (where === 'delayed') await redis.lrem(keys.bullKey(prefix, QUEUE, 'wait'), 1, id)
     if (where === 'prioritized') await message?.changePriority({ priority: 5 })
-    expect(await cancelRun(deps, { queue: QUEUE, id }, 'cancelled')).toBe('cancelled')
+    const run = { queue: QUEUE, id }
+    const told = await Promise.all([1, 2, 3].map(() => cancelRun(deps, run, 'cancelled')))
+    // Whoever finds it marked by another has not done it.
+    expect(told.map(({ before }) => before).filter((before) => before === 'queued')).toHaveLength(1)
+    expect(told.filter(({ result }) => result === 'cancelled')).toHaveLength(1)
     expect(await queue.getJob(id)).toBeUndefined()
     expect(await facts()).toMatchObject([
       { id, state: 'cancelled', reason: 'cancelled', revision: 3, finished_at: NOW },
     ])
-    expect(await cancelRun(deps, { queue: QUEUE, id }, 'cancelled')).toBe('gone')
+    expect(await cancelRun(deps, { queue: QUEUE, id }, 'cancelled')).toMatchObject({
+      result: 'gone',
+    })
   },
 )
 
@@ -37,7 +43,14 @@ test('a running run is marked, and its worker ends it', async () => {
   work()
   const id = await add()
   await isRunning(id)
-  expect(await cancelRun(deps, { queue: QUEUE, id }, 'cancelled')).toBe('cancelling')
+  expect(await cancelRun(deps, { queue: QUEUE, id }, 'cancelled')).toEqual({
+    before: 'running',
+    result: 'cancelling',
+  })
+  expect(await cancelRun(deps, { queue: QUEUE, id }, 'cancelled')).toEqual({
+    before: 'cancelling',
+    result: 'cancelling',
+  })
   end(id, { kind: 'cancelled', reason: 'cancelled' })
   await eventually(async () =>
     expect(await facts()).toMatchObject([
@@ -78,7 +91,7 @@ test('a marked run whose worker died is cancelled by the next one, which heard o
     expect(ends.map(({ end }) => end)).toEqual([{ kind: 'cancelled', reason: 'superseded' }]),
   )
   expect(calls).toEqual([])
-  expect(await cancelRun(deps, { queue: QUEUE, id }, 'cancelled')).toBe('gone')
+  expect(await cancelRun(deps, { queue: QUEUE, id }, 'cancelled')).toMatchObject({ result: 'gone' })
 })
 
 test.each([
@@ -92,7 +105,9 @@ test.each([
     await queue.pause()
     const id = await add({}, given.kept)
     await queue.pause()
-    expect(await cancelRun(deps, { queue: QUEUE, id }, 'cancelled')).toBe('cancelled')
+    expect(await cancelRun(deps, { queue: QUEUE, id }, 'cancelled')).toMatchObject({
+      result: 'cancelled',
+    })
     expect(await facts()).toEqual([
       ...given.lost.map((attempt) => ({ kind: 'attempt', id, attempt, attempt_state: 'lost' })),
       expect.objectContaining({ kind: 'run', id, state: 'cancelled', attempt: given.kept.ats }),
@@ -107,7 +122,9 @@ test('the fact of a cancelled run has nothing of its progress, which is not reco
   await queue.pause()
   const found = await findRunInRedis(redis, prefix, { queues: [QUEUE], id })
   expect(found).toHaveProperty('progress', { done: 3 })
-  expect(await cancelRun(deps, { queue: QUEUE, id }, 'cancelled')).toBe('cancelled')
+  expect(await cancelRun(deps, { queue: QUEUE, id }, 'cancelled')).toMatchObject({
+    result: 'cancelled',
+  })
   expect((await facts()).at(-1)).toMatchObject({ id, state: 'cancelled' })
   expect((await facts()).at(-1)).not.toHaveProperty('progress')
 })
@@ -143,7 +160,9 @@ test('a run that was marked between its start and its parking is cancelled in it
   await redis.set(`${keys.bullKey(prefix, QUEUE, 'other')}:lock`, 'other')
   await redis.hset(keys.bullKey(prefix, QUEUE, 'other'), 'name', 'email.send')
   expect(await slot({ id: 'other', token: 'other' })).toBe('go')
-  expect(await cancelRun(deps, { queue: QUEUE, id }, 'cancelled')).toBe('cancelling')
+  expect(await cancelRun(deps, { queue: QUEUE, id }, 'cancelled')).toMatchObject({
+    result: 'cancelling',
+  })
   expect(await slot({ id, token: 'holder' })).toBe('in-lot')
   expect(await carryOutCancels(deps, QUEUE)).toBe(1)
   expect(await facts()).toMatchObject([{ id, state: 'cancelled', attempt: 0 }])

@@ -81,11 +81,11 @@ test('cancels free slots of runs that wait, and a parked one is passed over', as
   await eventually(async () => expect(await parkedIds('acme')).toHaveLength(3))
   const cancel = (id: string) =>
     cancelRun({ ...deps, nowIso: '2026-09-01T10:00:00Z' }, { queue: QUEUE, id }, 'cancelled')
-  expect(await cancel(second)).toBe('cancelled')
+  expect(await cancel(second)).toMatchObject({ result: 'cancelled' })
   await queue.pause()
   end(first)
   await eventually(async () => expect(await slots('acme')).toEqual([third]))
-  expect(await cancel(third)).toBe('cancelled')
+  expect(await cancel(third)).toMatchObject({ result: 'cancelled' })
   expect(await slots('acme')).toEqual([fourth])
   await queue.resume()
   await runs([fourth])
@@ -191,7 +191,9 @@ test('parked runs of a schedule are unfinished until they have ended', async () 
   await eventually(async () => expect(await parkedIds('acme')).toEqual([second, third]))
   expect(await redis.scard(unfinished)).toBe(3)
   const at = { ...deps, nowIso: '2026-09-01T10:00:00Z' }
-  expect(await cancelRun(at, { queue: QUEUE, id: second }, 'superseded')).toBe('cancelled')
+  expect(await cancelRun(at, { queue: QUEUE, id: second }, 'superseded')).toMatchObject({
+    result: 'cancelled',
+  })
   expect(await redis.scard(unfinished)).toBe(2)
   end(first)
   await runs([third])

@@ -121,7 +121,9 @@ test('a parked run is cancelled at once and is passed over when its turn comes',
   bench.work()
   await eventually(async () => expect(await bench.parkedIds()).toHaveLength(2))
   const deps = { ...bench.deps, nowIso: '2026-09-01T10:00:00.000Z' }
-  expect(await cancelRun(deps, { queue: QUEUE, id: first }, 'cancelled')).toBe('cancelled')
+  expect(await cancelRun(deps, { queue: QUEUE, id: first }, 'cancelled')).toMatchObject({
+    result: 'cancelled',
+  })
   expect(await bench.facts()).toMatchObject([{ id: first, state: 'cancelled', revision: 3 }])
   bench.close()
   expect(await bench.release(1)).toBe(1)

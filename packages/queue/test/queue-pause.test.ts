@@ -5,6 +5,7 @@ import { openBench } from './run-bench.ts'
 
 const QUEUE = 'emails'
 const PAUSE = { by: 'ana', at: '2026-09-01T10:00:00.000Z', reason: 'the mail server moves' }
+const OPEN = { paused: false, pause: null }
 
 function setup() {
   const bench = openBench(inject('redisUrl'))
@@ -26,7 +27,7 @@ test('a paused queue gives its runs to no worker until it is resumed', async () 
   bench.work(() => ({ kind: 'succeeded' }))
   const first = await bench.add()
   await eventually(() => expect(calls.map(({ id }) => id)).toEqual([first]))
-  expect(await pause()).toBe(true)
+  expect(await pause()).toMatchObject({ before: OPEN, after: { paused: true } })
   const ids = [await bench.add(), await bench.add()]
   expect(await waits()).toBe(false)
   // It has been woken, and has asked for a run, when the marker is gone and it is woken once more.
@@ -36,7 +37,7 @@ test('a paused queue gives its runs to no worker until it is resumed', async () 
   }
   expect(calls).toHaveLength(1)
 
-  expect(await resume()).toBe(true)
+  expect(await resume()).toMatchObject({ before: { paused: true }, after: OPEN })
   await eventually(() => expect(calls.map(({ id }) => id)).toEqual([first, ...ids]))
 })
 
@@ -58,12 +59,14 @@ test('a delayed run that comes due while its queue is paused is made when that i
 test('the first pause stands, and says by whom and why', async () => {
   const bench = setup()
   const { pause, resume, state, queue } = bench
-  expect(await state()).toEqual({ paused: false, pause: null })
-  await pause()
-  expect(await pause({ by: 'bo', reason: undefined })).toBe(false)
-  expect(await state()).toEqual({ paused: true, pause: PAUSE })
-  expect([await resume(), await resume()]).toEqual([true, false])
-  expect(await state()).toEqual({ paused: false, pause: null })
+  const paused = { paused: true, pause: PAUSE }
+  expect(await state()).toEqual(OPEN)
+  expect(await pause()).toEqual({ before: OPEN, after: paused })
+  expect(await pause({ by: 'bo', reason: undefined })).toEqual({ before: paused, after: paused })
+  expect(await state()).toEqual(paused)
+  expect(await resume()).toEqual({ before: paused, after: OPEN })
+  expect(await resume()).toEqual({ before: OPEN, after: OPEN })
+  expect(await state()).toEqual(OPEN)
   await queue.pause()
   expect(await state()).toEqual({ paused: true, pause: null })
   await resume()

@@ -23,15 +23,16 @@ test('a run that waits for a retry is due at once, one that never failed or is h
   for (const id of [failed, held]) await redis.hset(keys.bullKey(prefix, QUEUE, id), 'atm', 1)
   await redis.zadd(delayed, 2 ** 53 - 1, held)
   const now = async (id: string) => await retryNow(redis, prefix, { queue: QUEUE, id })
-  expect([await now(failed), await now(fresh), await now(held), await now(anId())]).toEqual([
-    true,
-    false,
-    false,
-    false,
-  ])
+  const dueMs = systemClock.now().getTime()
+  const first = await now(failed)
+  expect(first?.before.getTime()).toBeGreaterThan(dueMs + 3_000_000)
+  expect(first?.after.getTime()).toBeLessThan(dueMs + 60_000)
+  expect([await now(fresh), await now(held), await now(anId())]).toEqual(Array(3).fill(undefined))
   const score = Number(await redis.zscore(delayed, failed))
   expect(score).toBeLessThanOrEqual((systemClock.now().getTime() + 1_000) * 4_096)
   expect(await redis.zscore(keys.bullKey(prefix, QUEUE, 'marker'), '1')).toBe(
     String(Math.floor(score / 4_096)),
   )
+  const again = await now(failed)
+  expect(again).toEqual({ before: first?.after, after: first?.after })
 })

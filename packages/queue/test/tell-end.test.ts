@@ -96,7 +96,9 @@ test('who follows a run that waits is told that it was cancelled', async () => {
   const run = follower.follow(id)
   await follower.look(run)
   const deps = { redis, prefix, nowIso: systemClock.now().toISOString() }
-  expect(await cancelRun(deps, { queue: QUEUE, id }, 'cancelled')).toBe('cancelled')
+  expect(await cancelRun(deps, { queue: QUEUE, id }, 'cancelled')).toMatchObject({
+    result: 'cancelled',
+  })
   expect(await follower.look(run)).toMatchObject({
     state: 'ended',
     fact: { id, state: 'cancelled', reason: 'cancelled', payload: null },

@@ -16,10 +16,19 @@ export function auditAction({
   return [...words, ...(method === 'post' ? [] : [method])].join('.')
 }
 
-/** What an operation is done to: its path up to the last part that varies, `schedules/nightly`; nothing when none does. */
-export function auditSubject(path: string): (req: Request) => string | undefined {
-  const words = path.split('/').filter((word) => word !== '')
-  const upTo = words.slice(0, words.findLastIndex((word) => word.startsWith(':')) + 1)
+/**
+ * What an operation is done to: what it says, or its path up to the last part that varies,
+ * `schedules/nightly`; nothing when none does.
+ */
+export function auditSubject({
+  path,
+  subject,
+}: Pick<Operation, 'subject'> & { path: string }): (req: Request) => string | undefined {
+  const words = (subject ?? path).split('/').filter((word) => word !== '')
+  const upTo =
+    subject === undefined
+      ? words.slice(0, words.findLastIndex((word) => word.startsWith(':')) + 1)
+      : words
   return ({ params }) => {
     if (upTo.length === 0) return undefined
     const filled = upTo.map((word) => (word.startsWith(':') ? params[word.slice(1)] : word))

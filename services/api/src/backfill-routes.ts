@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import {
-  changeBackfillState,
+  type BackfillChange,
   countBackfillRuns,
   findBackfill,
   findSchedule,
@@ -9,6 +9,7 @@ import {
   listBackfills,
   type NamedBackfill,
   type PageRequest,
+  tellingBackfillState,
 } from '@jadwal/db'
 import {
   type BackfillRange,
@@ -129,7 +130,7 @@ function readHandler({ db }: ApiDeps): RequestHandler {
   }
 }
 
-type Change = Pick<Parameters<typeof changeBackfillState>[2], 'from' | 'to'>
+type Change = Pick<BackfillChange, 'from' | 'to'>
 
 /**
  * Asking for what is so already changes nothing and is no error, nor is it when somebody asks for the
@@ -137,25 +138,36 @@ type Change = Pick<Parameters<typeof changeBackfillState>[2], 'from' | 'to'>
  */
 function changeHandler({ db, clock }: ApiDeps, change: Change): RequestHandler {
   return async (req, res) => {
-    const { before, backfill, isChanged } = await askHistory(async () => {
-      const { id, state } = await requireBackfill(db, req.params['id'])
-      const changed = await changeBackfillState(db, id, { ...change, at: clock.now() })
-      return { before: state, backfill: await requireBackfill(db, id), isChanged: changed }
-    })
-    noteChange(res, { before: { state: before }, after: { state: backfill.state } })
-    if (!isChanged && ![...change.from, change.to].includes(backfill.state))
+    const id = readId(req.params['id'])
+    const told = await askHistory(() =>
+      tellingBackfillState(db, id, { ...change, at: clock.now() }),
+    )
+    if (!told) throw noBackfill()
+    const { isChanged, before, after } = told
+    if (!isChanged && ![...change.from, change.to].includes(after.state))
       throw new Problem('backfill-ended', {
-        detail: `This backfill is ${backfill.state}: only one that is ${change.from.join(' or ')} can become ${change.to}.`,
+        detail: `This backfill is ${after.state}: only one that is ${change.from.join(' or ')} can become ${change.to}.`,
       })
-    res.json(backfillView(backfill))
+    noteChange(res, { before: { state: before }, after: { state: after.state } })
+    res.json(backfillView(after))
   }
 }
 
 async function requireBackfill(db: ApiDeps['db'], given: unknown): Promise<NamedBackfill> {
-  const id = z.uuid().safeParse(given).data?.toLowerCase()
-  const backfill = id === undefined ? undefined : await findBackfill(db, id)
-  if (!backfill) throw new Problem('not-found', { detail: 'There is no backfill with this id.' })
+  const backfill = await findBackfill(db, readId(given))
+  if (!backfill) throw noBackfill()
   return backfill
+}
+
+/** Throws a `Problem` for what can be no id. */
+function readId(given: unknown): string {
+  const id = z.uuid().safeParse(given).data?.toLowerCase()
+  if (id === undefined) throw noBackfill()
+  return id
+}
+
+function noBackfill(): Problem {
+  return new Problem('not-found', { detail: 'There is no backfill with this id.' })
 }
 
 async function requireLive({ db, clock }: ApiDeps, given: unknown) {

@@ -13,25 +13,35 @@ import { setQueuePause } from './set-queue-pause.ts'
 
 type Act = (deps: ApiDeps, req: Request, res: Response) => Promise<void>
 
-/** By the path that Bull Board's page puts to, what Jadwal does itself, with its facts; and what the audit log calls it. */
-const ACTS: Record<string, { audit: string; act: Act }> = {
-  '/api/queues/:queueName/:jobId/retry': { audit: 'runs.retry', act: retry },
-  '/api/queues/:queueName/:jobId/clean': { audit: 'runs.cancel', act: remove },
-  '/api/queues/:queueName/:jobId/promote': { audit: 'runs.promote', act: promote },
-  '/api/queues/:queueName/pause': { audit: 'queues.pause', act: pause },
-  '/api/queues/:queueName/resume': { audit: 'queues.resume', act: resume },
+interface BoardAct {
+  /** What the audit log calls it, and what it is done to. */
+  audit: string
+  subject: '/runs/:jobId' | '/queues/:queueName'
+  act: Act
+}
+
+const [RUN, QUEUE] = ['/runs/:jobId', '/queues/:queueName'] as const
+
+/** By the path that Bull Board's page puts to, what Jadwal does itself, with its facts. */
+const ACTS: Record<string, BoardAct> = {
+  '/api/queues/:queueName/:jobId/retry': { audit: 'runs.retry', subject: RUN, act: retry },
+  '/api/queues/:queueName/:jobId/clean': { audit: 'runs.cancel', subject: RUN, act: remove },
+  '/api/queues/:queueName/:jobId/promote': { audit: 'runs.promote', subject: RUN, act: promote },
+  '/api/queues/:queueName/pause': { audit: 'queues.pause', subject: QUEUE, act: pause },
+  '/api/queues/:queueName/resume': { audit: 'queues.resume', subject: QUEUE, act: resume },
 }
 
 export const BOARD_ACTS: readonly string[] = Object.keys(ACTS)
 
 /** The acts of the board that Jadwal carries out. `onDone` is called when something may have changed. */
 export function addBoardActs(endpoints: Endpoints, deps: ApiDeps, onDone: () => void): void {
-  for (const [path, { audit, act }] of Object.entries(ACTS))
+  for (const [path, { audit, subject, act }] of Object.entries(ACTS))
     endpoints.add(path, {
       put: {
         role: 'operator',
         doc: besideDoc(`An act of Bull Board: ${audit}`, 'application/json'),
         audit,
+        subject,
         handle: carryOut(deps, act, onDone),
       },
     })
@@ -51,9 +61,7 @@ function carryOut(deps: ApiDeps, act: Act, onDone: () => void): RequestHandler {
 }
 
 async function retry(deps: ApiDeps, req: Request, res: Response): Promise<void> {
-  const run = await runOf(deps, req)
-  await retryRun(deps, res, run)
-  noteChange(res, { subject: `runs/${run.id}` })
+  await retryRun(deps, res, await runOf(deps, req))
 }
 
 /** A run that waits is cancelled, with its fact. */
@@ -67,19 +75,19 @@ async function remove(deps: ApiDeps, req: Request, res: Response): Promise<void>
       detail: `A worker has the run in hand: cancel it by POST /api/v1/runs/${id}/cancel.`,
     })
   const nowIso = clock.now().toISOString()
-  const after = await askRedis(() =>
+  const { result, before } = await askRedis(() =>
     cancelRun({ redis, prefix, nowIso }, { queue, id }, 'cancelled'),
   )
-  if (after === 'gone') throw new Problem('run-ended', { detail: 'The run has just ended.' })
-  noteChange(res, { subject: `runs/${id}`, before: { state }, after: { state: after } })
+  if (result === 'gone') throw new Problem('run-ended', { detail: 'The run has just ended.' })
+  noteChange(res, { before: { state: before }, after: { state: result } })
 }
 
 async function promote(deps: ApiDeps, req: Request, res: Response): Promise<void> {
   const { redis, prefix, clock } = deps
-  const { id, queue, state, runAt } = await runOf(deps, req)
+  const { id, queue, state } = await runOf(deps, req)
   const nowMs = clock.now().getTime()
   const promoted = await askRedis(() => promoteRun(redis, prefix, { queue, id, nowMs }))
-  if (promoted !== 'promoted') {
+  if (typeof promoted === 'string') {
     const why =
       promoted === 'held'
         ? 'waits for other runs, not for its time'
@@ -88,11 +96,7 @@ async function promote(deps: ApiDeps, req: Request, res: Response): Promise<void
       detail: `The run ${why}. GET /api/v1/runs/${id}/explain says more.`,
     })
   }
-  noteChange(res, {
-    subject: `runs/${id}`,
-    before: { runAt: runAt ?? null },
-    after: { runAt: new Date(nowMs).toISOString() },
-  })
+  noteChange(res, { before: { runAt: promoted.before }, after: { runAt: promoted.after } })
 }
 
 async function pause(deps: ApiDeps, req: Request, res: Response): Promise<void> {

@@ -12,8 +12,8 @@ import {
 } from './calendars-schema.ts'
 import { noteChange } from './audit.ts'
 import { callerOf } from './caller.ts'
-import { changeSchedules, ofTheFile } from './change-schedules.ts'
-import { readExpected, tagCalendar } from './etag.ts'
+import { changeCalendar } from './change-schedules.ts'
+import { readExpected, sendTag, tagCalendar } from './etag.ts'
 import type { Endpoints } from './endpoints.ts'
 import { jsonBody } from './json-body.ts'
 import { Problem } from './problem.ts'
@@ -65,43 +65,40 @@ function putHandler(deps: ApiDeps): RequestHandler {
       const problems = read.problems.map((problem) => problem.within(base.join('.')))
       throw scheduleProblem('bad-request', problems)
     }
-    const before = await askHistory(() => findCalendar(deps.db, name))
-    const done = await changeSchedules(deps, {
+    const { before, after, outcome } = await changeCalendar(deps, name, {
       schedules: [],
       calendars: [{ name, input: req.body as Record<string, unknown> }],
-      prune: false,
-      source: 'api',
       author: callerOf(res).name,
       ...reason,
       precondition: { calendar: name, ...readExpected(req) },
     })
-    if (done.calendars.foreign.length > 0) throw ofTheFile(`calendar "${name}"`)
-    const status = done.calendars.added.length > 0 ? 201 : 200
-    await tagCalendar(deps, req, res)
-    const view = await viewCalendar(deps, name)
-    const changedSchedules = done.changed
-    noteChange(res, { before: before?.spec ?? null, after: { ...view, changedSchedules } })
-    res.status(status).json({ ...view, changedSchedules })
+    if (!after) throw noCalendar(name)
+    const changedSchedules = outcome.changed
+    noteChange(res, {
+      before: before?.calendar.spec ?? null,
+      after: { ...after.calendar.spec, ...(changedSchedules.length > 0 && { changedSchedules }) },
+    })
+    sendTag(res, after.tag)
+    res.status(before ? 200 : 201).json({ ...calendarView(after.calendar), changedSchedules })
   }
 }
 
 function deleteHandler(deps: ApiDeps): RequestHandler {
   return async (req, res) => {
     const reason = readReason(req.query)
-    const { name, spec } = await requireCalendar(deps, req.params['name'])
-    const done = await changeSchedules(deps, {
+    const { name } = await requireCalendar(deps, req.params['name'])
+    const { before } = await changeCalendar(deps, name, {
       schedules: [],
       remove: { calendars: [name] },
-      prune: false,
-      source: 'api',
       author: callerOf(res).name,
       ...reason,
       precondition: { calendar: name, ...readExpected(req) },
     }).catch((error: unknown) => {
       throw error instanceof Problem && error.kind === 'bad-request' ? inUse(error) : error
     })
-    if (done.calendars.foreign.length > 0) throw ofTheFile(`calendar "${name}"`)
-    noteChange(res, { before: spec, after: null })
+    // Somebody else was faster.
+    if (!before) throw noCalendar(name)
+    noteChange(res, { before: before.calendar.spec, after: null })
     res.status(204).end()
   }
 }
@@ -114,7 +111,11 @@ async function requireCalendar({ db }: ApiDeps, given: unknown): Promise<Calenda
   const known = CalendarName.safeParse(given)
   const calendar = known.success ? await askHistory(() => findCalendar(db, known.data)) : undefined
   if (calendar) return calendar
-  throw new Problem('not-found', { detail: `There is no calendar "${String(given)}".` })
+  throw noCalendar(given)
+}
+
+function noCalendar(name: unknown): Problem {
+  return new Problem('not-found', { detail: `There is no calendar "${String(name)}".` })
 }
 
 async function viewCalendar(deps: ApiDeps, name: unknown): Promise<CalendarAnswer> {

@@ -1,10 +1,15 @@
 import {
   type AppliedSchedules,
   applySchedules,
+  type CalendarState,
   ChangeRefusedError,
   PreconditionFailedError,
   type ScheduleChanges,
+  type ScheduleState,
   SchedulesBusyError,
+  tellingCalendar,
+  tellingSchedule,
+  type ToldChange,
 } from '@jadwal/db'
 import { keys } from '@jadwal/queue'
 import type { ApiDeps } from './api-deps.ts'
@@ -15,18 +20,44 @@ import { scheduleProblem } from './schedule-problems.ts'
 
 type ChangeDeps = Pick<ApiDeps, 'db' | 'redis' | 'prefix' | 'log'>
 
-/** Applies a change and tells the leader. Throws a `Problem`; `base` is left out of its fields' names. */
-export async function changeSchedules(
+/** A change of one schedule or calendar that the api has made. */
+type OneChange = Omit<ScheduleChanges, 'prune' | 'source'>
+type Told<State> = Promise<ToldChange<State | undefined, AppliedSchedules>>
+
+/** Writes or deletes a schedule and tells the leader. Throws a `Problem`, whose fields are those of the schedule. */
+export async function changeSchedule(
   deps: ChangeDeps,
-  changes: ScheduleChanges,
-  base = '',
-): Promise<AppliedSchedules> {
-  return makeChange(deps, () =>
-    applySchedules(deps.db, changes).catch((error: unknown) => {
-      if (!(error instanceof ChangeRefusedError)) throw error
-      throw new ChangeRefusedError(error.problems.map((problem) => problem.within(base)))
-    }),
+  name: string,
+  change: OneChange,
+): Told<ScheduleState> {
+  const told = await makeChange(deps, () =>
+    tellingSchedule(deps.db, name, (tx) => applySchedules(tx, ofTheApi(change))).catch(
+      (error: unknown) => {
+        if (!(error instanceof ChangeRefusedError)) throw error
+        const base = `schedules.${name}`
+        throw new ChangeRefusedError(error.problems.map((problem) => problem.within(base)))
+      },
+    ),
   )
+  if (told.outcome.foreign.length > 0) throw ofTheFile(`schedule "${name}"`)
+  return told
+}
+
+/** Likewise of a calendar. */
+export async function changeCalendar(
+  deps: ChangeDeps,
+  name: string,
+  change: OneChange,
+): Told<CalendarState> {
+  const told = await makeChange(deps, () =>
+    tellingCalendar(deps.db, name, (tx) => applySchedules(tx, ofTheApi(change))),
+  )
+  if (told.outcome.calendars.foreign.length > 0) throw ofTheFile(`calendar "${name}"`)
+  return told
+}
+
+function ofTheApi(change: OneChange): ScheduleChanges {
+  return { ...change, prune: false, source: 'api' }
 }
 
 /** Changes schedules, calendars or pauses in Postgres and tells the leader. Throws a `Problem`. */

@@ -70,8 +70,8 @@ function discardHandler(deps: ApiDeps): RequestHandler {
     const { which, reason, cursor } = readDiscardRequest(req.body)
     const decision = { by: callerOf(res).name, reason }
     if ('ids' in which) {
-      const items = await discardById(deps, which.ids, decision)
-      noteChange(res, { after: { items } })
+      const { items, before } = await discardById(deps, which.ids, decision)
+      noteChange(res, { before: { items: before }, after: { items } })
       res.json({ items, nextCursor: null })
       return
     }

@@ -49,7 +49,7 @@ export class Endpoints {
     const last = handlers.pop()
     const action = auditAction(operation)
     if (!last || action === undefined) return [...handlers, ...(last ? [last] : [])]
-    const subject = auditSubject(operation.path)
+    const subject = auditSubject(operation)
     return [
       ...handlers,
       audited(this.#trail, { action, subject, secrets: operation.secrets }, last),

@@ -44,9 +44,14 @@ export async function tagCalendar(
   return answerTag(await askHistory(() => findCalendarTag(db, name)), req, res)
 }
 
+/** Says which schedule or calendar a change has made. */
+export function sendTag(res: Response, tag: string): void {
+  res.set('ETag', `"${tag}"`)
+}
+
 function answerTag(tag: string | undefined, req: Request, res: Response): boolean {
   if (tag === undefined) return false
-  res.set('ETag', `"${tag}"`)
+  sendTag(res, tag)
   const isReading = req.method === 'GET' || req.method === 'HEAD'
   const { noneMatch } = isReading ? readExpected(req) : {}
   if (noneMatch === undefined || isExpected(tag, { noneMatch })) return false

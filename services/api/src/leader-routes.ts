@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { listTerms } from '@jadwal/db'
 import { askToStepDown, type Leader, readLeader } from '@jadwal/queue'
 import { sleep } from '@jadwal/runtime'
@@ -30,7 +31,12 @@ export function addLeaderRoutes(endpoints: Endpoints, deps: ApiDeps): void {
     get: { role: 'viewer', doc: listTermsDoc, handle: termsHandler(deps) },
   })
   endpoints.add('/leader/step-down', {
-    post: { role: 'operator', doc: stepDownDoc, handle: stepDownHandler(deps) },
+    post: {
+      role: 'operator',
+      doc: stepDownDoc,
+      subject: '/leader',
+      handle: stepDownHandler(deps),
+    },
   })
 }
 
@@ -50,26 +56,35 @@ function termsHandler({ db }: ApiDeps): RequestHandler {
   }
 }
 
-/** Answers with the next leader. A message may be missed, so it is repeated while nobody else leads. */
-function stepDownHandler({ redis, prefix, clock }: ApiDeps): RequestHandler {
+/**
+ * Answers with the next leader. A message may be missed, so it is repeated while nobody else leads. Of
+ * several who ask at once the first is taken for who did it; of the others it is told that nothing changed.
+ */
+function stepDownHandler(deps: ApiDeps): RequestHandler {
+  const { redis, prefix, clock } = deps
   return async (_req, res) => {
     const before = await askRedis(() => readLeader(redis, prefix))
     if (!before) throw new Problem('no-leader', { detail: 'No scheduler leads right now.' })
+    const by = randomUUID()
     const untilMs = clock.monotonicMs() + STEP_DOWN_WITHIN_MS
     let askAtMs = clock.monotonicMs()
     let leader: Leader | undefined = before
+    let isOurs = false
     while (clock.monotonicMs() < untilMs) {
       if (clock.monotonicMs() >= askAtMs) {
-        await askRedis(() => askToStepDown(redis, prefix, before.term))
+        const said = await askRedis(() => askToStepDown(redis, prefix, { term: before.term, by }))
+        if (said !== 'ended') isOurs = said === 'asked'
         askAtMs += ASK_EACH_MS
       }
       await sleep(LOOK_EACH_MS)
       leader = await askRedis(() => readLeader(redis, prefix))
-      if (!leader || leader.instance === before.instance) continue
-      noteChange(res, { subject: 'leader', before: leaderView(before), after: leaderView(leader) })
-      return void res.json(leaderView(leader))
+      if (leader && leader.instance !== before.instance) break
     }
-    throw noSuccessor(before, leader)
+    const after = leader ? leaderView(leader) : null
+    if (leader?.term !== before.term)
+      noteChange(res, { before: isOurs ? leaderView(before) : after, after })
+    if (!leader || leader.instance === before.instance) throw noSuccessor(before, leader)
+    res.json(after)
   }
 }
 

@@ -36,10 +36,10 @@ function releaseHandler({ redis, prefix }: ApiDeps): RequestHandler {
     const lock =
       locks.find((each) => each.id === id && each.stale) ?? locks.find((each) => each.id === id)
     if (!lock) throw notHeld(id)
-    noteChange(res, { before: lock })
     const release = await askRedis(() => releaseLock(redis, prefix, lock))
     if (release === 'gone') throw notHeld(id)
     if (release === 'in-use') throw inUse(lock)
+    noteChange(res, { before: lock, after: null })
     res.status(204).end()
   }
 }

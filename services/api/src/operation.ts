@@ -15,6 +15,11 @@ export interface Operation {
    * not for the audit log, since it changes nothing, or enqueues. GET never is.
    */
   audit?: string | false
+  /**
+   * What it is done to, such as `/runs/:jobId` with names of its own path; what its path has up to the last
+   * part that varies when left out.
+   */
+  subject?: string
   /** Members of its body, and of what it notes as changed, that hold secrets, beside those that are named so. */
   secrets?: readonly string[]
   /** What acts, or the last one of them does: those before it read the body. */

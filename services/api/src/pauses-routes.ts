@@ -1,11 +1,21 @@
-import { listCurrentPauses, pauseSchedules, type PauseSubject, resumeSchedules } from '@jadwal/db'
-import type { RequestHandler } from 'express'
+import {
+  listCurrentPauses,
+  type PauseOutcome,
+  pauseSchedules,
+  resumeSchedules,
+  type SchedulePauseRow,
+  type ScheduleState,
+  tellingPause,
+  tellingSchedule,
+  type ToldChange,
+} from '@jadwal/db'
+import type { Request, RequestHandler, Response } from 'express'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory } from './ask.ts'
 import { noteChange } from './audit.ts'
 import { callerOf } from './caller.ts'
 import { makeChange } from './change-schedules.ts'
-import { readExpected, tagSchedule } from './etag.ts'
+import { readExpected, sendTag } from './etag.ts'
 import type { Endpoints } from './endpoints.ts'
 import { optionalJsonBody } from './json-body.ts'
 import { PauseBody, ResumeBody } from './pause-request.ts'
@@ -48,81 +58,94 @@ export function addPausesRoutes(endpoints: Endpoints, deps: ApiDeps): void {
 
 function pauseOneHandler(deps: ApiDeps): RequestHandler {
   return async (req, res) => {
-    const { id, name } = await requireSchedule(deps, req.params['name'])
-    const before = await pausesOf(deps, [id])
-    await pause(
-      deps,
-      { schedule: name, ...readExpected(req) },
-      { author: callerOf(res).name, body: req.body },
+    const { name } = await requireSchedule(deps, req.params['name'])
+    const pause = readPause(deps, req, res)
+    const subject = { schedule: name, ...readExpected(req) }
+    const told = await makeChange(deps, () =>
+      tellingSchedule(deps.db, name, (tx) => pauseSchedules(tx, subject, pause)),
     )
-    noteChange(res, { before, after: await pausesOf(deps, [id]) })
-    await tagSchedule(deps, req, res)
-    res.json(await viewSchedule(deps, await requireSchedule(deps, name)))
+    await answerOne(deps, res, changed(res, name, told))
   }
 }
 
 function resumeOneHandler(deps: ApiDeps): RequestHandler {
   return async (req, res) => {
     parseRequest(ResumeBody, req.body ?? {}, 'body')
-    const { id, name, spec } = await requireSchedule(deps, req.params['name'])
-    const before = await pausesOf(deps, [id])
-    const outcome = await makeChange(deps, () =>
-      resumeSchedules(deps.db, { schedule: name, ...readExpected(req) }, callerOf(res).name),
+    const { name } = await requireSchedule(deps, req.params['name'])
+    const author = callerOf(res).name
+    const subject = { schedule: name, ...readExpected(req) }
+    const told = await makeChange(deps, () =>
+      tellingSchedule(deps.db, name, (tx) => resumeSchedules(tx, subject, author)),
     )
-    if (outcome === 'not-found') throw noSchedule(name)
-    noteChange(res, { before, after: await pausesOf(deps, [id]) })
+    const after = changed(res, name, told)
     // What its author wrote can't be undone here, and it must not look as if it were.
-    if (spec['paused'] === true) throw pausedBySpec(name)
-    await tagSchedule(deps, req, res)
-    res.json(await viewSchedule(deps, await requireSchedule(deps, name)))
+    if (after.schedule.spec['paused'] === true) throw pausedBySpec(name)
+    await answerOne(deps, res, after)
   }
+}
+
+type ToldOfOne = ToldChange<ScheduleState | undefined, PauseOutcome>
+
+/** Notes what a change has made of the pause of a schedule, and gives what the schedule is now. */
+function changed(res: Response, name: string, { outcome, before, after }: ToldOfOne) {
+  if (outcome === 'not-found' || !before || !after) throw noSchedule(name)
+  noteChange(res, { before: pauseAnswer(before.pause), after: pauseAnswer(after.pause) })
+  return after
+}
+
+async function answerOne(
+  deps: ApiDeps,
+  res: Response,
+  { schedule, tag }: ScheduleState,
+): Promise<void> {
+  sendTag(res, tag)
+  res.json(await viewSchedule(deps, schedule))
 }
 
 function pauseAllHandler(deps: ApiDeps): RequestHandler {
   return async (req, res) => {
-    const before = await pauseOfEverything(deps)
-    await pause(deps, 'everything', { author: callerOf(res).name, body: req.body })
-    const after = await pauseOfEverything(deps)
-    noteChange(res, { before, after })
-    res.json(after)
+    const pause = readPause(deps, req, res)
+    const told = await makeChange(deps, () =>
+      tellingPause(deps.db, (tx) => pauseSchedules(tx, 'everything', pause)),
+    )
+    answerAll(res, told)
   }
 }
 
 function resumeAllHandler(deps: ApiDeps): RequestHandler {
   return async (req, res) => {
     parseRequest(ResumeBody, req.body ?? {}, 'body')
-    const before = await pauseOfEverything(deps)
-    await makeChange(deps, () => resumeSchedules(deps.db, 'everything', callerOf(res).name))
-    const after = await pauseOfEverything(deps)
-    noteChange(res, { before, after })
-    res.json(after)
+    const author = callerOf(res).name
+    const told = await makeChange(deps, () =>
+      tellingPause(deps.db, (tx) => resumeSchedules(tx, 'everything', author)),
+    )
+    answerAll(res, told)
   }
 }
 
-async function pause(
-  deps: ApiDeps,
-  subject: PauseSubject,
-  { author, body }: { author: string; body: unknown },
-): Promise<void> {
-  const { reason = null, until = null } = parseRequest(PauseBody, body ?? {}, 'body')
-  if (until !== null && until.getTime() <= deps.clock.now().getTime())
+function answerAll(
+  res: Response,
+  { before, after }: ToldChange<SchedulePauseRow | undefined, PauseOutcome>,
+): void {
+  const answer = pauseAnswer(after)
+  noteChange(res, { before: pauseAnswer(before), after: answer })
+  res.json(answer)
+}
+
+function readPause({ clock }: ApiDeps, req: Request, res: Response) {
+  const { reason = null, until = null } = parseRequest(PauseBody, req.body ?? {}, 'body')
+  if (until !== null && until.getTime() <= clock.now().getTime())
     throw fieldProblem('bad-request', 'until', 'must be in the future')
-  const outcome = await makeChange(deps, () =>
-    pauseSchedules(deps.db, subject, { author, reason, until }),
-  )
-  if (outcome === 'not-found' && subject !== 'everything') throw noSchedule(subject.schedule)
+  return { author: callerOf(res).name, reason, until }
 }
 
 /** `{ pause: null }` when there is none. */
 async function pauseOfEverything({ db }: ApiDeps): Promise<{ pause: PauseAnswer | null }> {
-  const [current] = (await askHistory(() => listCurrentPauses(db, []))).slice(-1)
-  return { pause: current ? pauseView(current) : null }
+  return pauseAnswer((await askHistory(() => listCurrentPauses(db, []))).at(-1))
 }
 
-/** The pauses that are on of these schedules, and of everything. */
-async function pausesOf({ db }: ApiDeps, ids: readonly string[]): Promise<object> {
-  const pauses = await askHistory(() => listCurrentPauses(db, ids))
-  return { pauses: pauses.map(pauseView) }
+function pauseAnswer(pause: SchedulePauseRow | null | undefined): { pause: PauseAnswer | null } {
+  return { pause: pause ? pauseView(pause) : null }
 }
 
 function pausedBySpec(name: string): Problem {

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import {
-  changeRedriveState,
   countDeadLetters,
   countRedriven,
   type DeadLetterFilters,
@@ -8,7 +7,9 @@ import {
   insertRedrive,
   listRedrives,
   noteLetters,
+  type RedriveChange,
   type RedriveRow,
+  tellingRedriveState,
 } from '@jadwal/db'
 import type { RequestHandler } from 'express'
 import { z } from 'zod'
@@ -58,8 +59,8 @@ function redriveHandler(deps: ApiDeps): RequestHandler {
   return async (req, res) => {
     const { which, rate, canary } = readRedriveRequest(req.body)
     if ('ids' in which && rate === undefined && !canary) {
-      const items = await redriveById(deps, which.ids, callerOf(res).name)
-      noteChange(res, { after: { items } })
+      const { items, before } = await redriveById(deps, which.ids, callerOf(res).name)
+      noteChange(res, { before: { items: before }, after: { items } })
       res.json({ items, nextCursor: null })
       return
     }
@@ -118,7 +119,7 @@ function readHandler({ db }: ApiDeps): RequestHandler {
   }
 }
 
-type Change = Pick<Parameters<typeof changeRedriveState>[2], 'from' | 'to'>
+type Change = Pick<RedriveChange, 'from' | 'to'>
 
 /**
  * Asking for what is so already changes nothing and is no error, nor is it when somebody asks for the
@@ -126,23 +127,32 @@ type Change = Pick<Parameters<typeof changeRedriveState>[2], 'from' | 'to'>
  */
 function changeHandler({ db, clock }: ApiDeps, change: Change): RequestHandler {
   return async (req, res) => {
-    const { before, redrive, isChanged } = await askHistory(async () => {
-      const { id, state } = await requireRedrive(db, req.params['id'])
-      const changed = await changeRedriveState(db, id, { ...change, at: clock.now() })
-      return { before: state, redrive: await requireRedrive(db, id), isChanged: changed }
-    })
-    noteChange(res, { before: { state: before }, after: { state: redrive.state } })
-    if (!isChanged && ![...change.from, change.to].includes(redrive.state))
+    const id = readId(req.params['id'])
+    const told = await askHistory(() => tellingRedriveState(db, id, { ...change, at: clock.now() }))
+    if (!told) throw noRedrive()
+    const { isChanged, before, after } = told
+    if (!isChanged && ![...change.from, change.to].includes(after.state))
       throw new Problem('redrive-ended', {
-        detail: `This redrive is ${redrive.state}: only one that is ${change.from.join(' or ')} can become ${change.to}.`,
+        detail: `This redrive is ${after.state}: only one that is ${change.from.join(' or ')} can become ${change.to}.`,
       })
-    res.json(redriveView(redrive))
+    noteChange(res, { before: { state: before }, after: { state: after.state } })
+    res.json(redriveView(after))
   }
 }
 
 async function requireRedrive(db: ApiDeps['db'], given: unknown): Promise<RedriveRow> {
-  const id = z.uuid().safeParse(given).data?.toLowerCase()
-  const redrive = id === undefined ? undefined : await findRedrive(db, id)
-  if (!redrive) throw new Problem('not-found', { detail: 'There is no redrive with this id.' })
+  const redrive = await findRedrive(db, readId(given))
+  if (!redrive) throw noRedrive()
   return redrive
+}
+
+/** Throws a `Problem` for what can be no id. */
+function readId(given: unknown): string {
+  const id = z.uuid().safeParse(given).data?.toLowerCase()
+  if (id === undefined) throw noRedrive()
+  return id
+}
+
+function noRedrive(): Problem {
+  return new Problem('not-found', { detail: 'There is no redrive with this id.' })
 }

@@ -42,16 +42,16 @@ export async function retryRun(
   { id, queue, state }: Pick<RunView, 'id' | 'queue' | 'state'>,
 ): Promise<RetriedRun> {
   if (state === 'dead') {
-    const [settling] = await redriveById(deps, [id], callerOf(res).name)
-    const redrivenAs = newRun(settling)
-    noteChange(res, { before: { state }, after: { redrivenAs } })
+    const { items, before } = await redriveById(deps, [id], callerOf(res).name)
+    const redrivenAs = newRun(items[0])
+    noteChange(res, { before: before[0], after: items[0] })
     return { id: redrivenAs, state: 'queued', redriveOf: id }
   }
   if (state !== 'retrying') throw notRetrying(`The run is ${state}`)
   const { redis, prefix } = deps
-  const isDue = await askRedis(() => retryNow(redis, prefix, { queue, id }))
-  if (!isDue) throw notRetrying('The run has just been taken up, or is parked')
-  noteChange(res, { before: { state }, after: { state, isDue: true } })
+  const due = await askRedis(() => retryNow(redis, prefix, { queue, id }))
+  if (!due) throw notRetrying('The run has just been taken up, or is parked')
+  noteChange(res, { before: { state, runAt: due.before }, after: { state, runAt: due.after } })
   return { id, state }
 }
 

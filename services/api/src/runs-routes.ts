@@ -51,12 +51,12 @@ function cancelHandler(deps: ApiDeps): RequestHandler {
     const { id, queue, state } = await requireRun(deps, req.params['id'])
     if (isEnded(state)) throw ended(`The run has ended before: it is ${state}.`)
     const nowIso = clock.now().toISOString()
-    const cancelled = await askRedis(() =>
+    const { result, before } = await askRedis(() =>
       cancelRun({ redis, prefix, nowIso }, { queue, id }, 'cancelled'),
     )
-    if (cancelled === 'gone') throw ended('The run has just ended.')
-    noteChange(res, { before: { state }, after: { state: cancelled } })
-    res.status(202).location(`/api/v1/runs/${id}`).json({ id, state: cancelled })
+    if (result === 'gone') throw ended('The run has just ended.')
+    noteChange(res, { before: { state: before }, after: { state: result } })
+    res.status(202).location(`/api/v1/runs/${id}`).json({ id, state: result })
   }
 }
 

@@ -5,8 +5,8 @@ import type { ApiDeps } from './api-deps.ts'
 import { askHistory } from './ask.ts'
 import { noteChange } from './audit.ts'
 import { callerOf } from './caller.ts'
-import { changeSchedules, ofTheFile } from './change-schedules.ts'
-import { readExpected, tagSchedule } from './etag.ts'
+import { changeSchedule } from './change-schedules.ts'
+import { readExpected, sendTag, tagSchedule } from './etag.ts'
 import type { Endpoints } from './endpoints.ts'
 import { jsonBody } from './json-body.ts'
 import { Problem } from './problem.ts'
@@ -73,22 +73,16 @@ function putHandler(deps: ApiDeps): RequestHandler {
     const reason = readReason(req.query)
     const input = req.body as Record<string, unknown>
     await jobs.check([{ name, spec: readBody(name, input) }], `schedules.${name}.`)
-    const change = {
+    const { before, after } = await changeSchedule(deps, name, {
       schedules: [{ name, input }],
-      prune: false,
-      source: 'api' as const,
       author: callerOf(res).name,
       ...reason,
       precondition,
-    }
-    const before = await askHistory(() => findSchedule(deps.db, name))
-    const done = await changeSchedules(deps, change, `schedules.${name}`)
-    if (done.foreign.length > 0) throw ofTheFile(`schedule "${name}"`)
-    const status = done.added.length > 0 ? 201 : 200
-    const after = await requireSchedule(deps, name)
-    noteChange(res, { before: before?.spec ?? null, after: after.spec })
-    await tagSchedule(deps, req, res)
-    res.status(status).json(await viewSchedule(deps, after))
+    })
+    if (!after) throw noSchedule(name)
+    noteChange(res, { before: before?.schedule.spec ?? null, after: after.schedule.spec })
+    sendTag(res, after.tag)
+    res.status(before ? 200 : 201).json(await viewSchedule(deps, after.schedule))
   }
 }
 
@@ -105,20 +99,17 @@ function readBody(name: string, input: unknown): ScheduleSpec {
 function deleteHandler(deps: ApiDeps): RequestHandler {
   return async (req, res) => {
     const reason = readReason(req.query)
-    const { name, spec } = await requireSchedule(deps, req.params['name'])
-    const done = await changeSchedules(deps, {
+    const { name } = await requireSchedule(deps, req.params['name'])
+    const { before } = await changeSchedule(deps, name, {
       schedules: [],
       remove: { schedules: [name] },
-      prune: false,
-      source: 'api',
       author: callerOf(res).name,
       ...reason,
       precondition: { schedule: name, ...readExpected(req) },
     })
-    if (done.foreign.length > 0) throw ofTheFile(`schedule "${name}"`)
     // Somebody else was faster.
-    if (!done.removed.includes(name)) throw noSchedule(name)
-    noteChange(res, { before: spec, after: null })
+    if (!before) throw noSchedule(name)
+    noteChange(res, { before: before.schedule.spec, after: null })
     res.status(204).end()
   }
 }

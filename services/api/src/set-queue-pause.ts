@@ -4,7 +4,6 @@ import {
   listQueues,
   pauseQueue,
   type QueuePauseState,
-  readQueuePause,
   resumeQueue,
 } from '@jadwal/queue'
 import type { Response } from 'express'
@@ -43,17 +42,14 @@ export async function setQueuePause(
   await requireQueue(deps, name)
   const by = callerOf(res).name
   const at = clock.now().toISOString()
-  const before = await askRedis(() => readQueuePause(redis, prefix, name))
-  const hasChanged = await askRedis(() =>
+  const { before, after } = await askRedis(() =>
     pause === null
       ? resumeQueue(redis, prefix, name)
       : pauseQueue(redis, prefix, { queue: name, by, at, ...pause }),
   )
   snapshots.forget()
-  noteChange(res, { subject: `queues/${name}`, before })
-  const after = await askRedis(() => readQueuePause(redis, prefix, name))
-  noteChange(res, { after })
-  if (hasChanged) {
+  noteChange(res, { before, after })
+  if (before.paused !== after.paused) {
     const type = pause === null ? 'queue.resumed' : 'queue.paused'
     const data = { queue: name, by, ...pause }
     // It is done: nobody is to be told that it failed.

@@ -27,6 +27,13 @@ export type Settling =
   | { id: string; discarded: true }
   | { id: string; refused: Refusal; detail: string }
 
+/** What became of letters, in the order of the ids. */
+export interface Settled {
+  items: Settling[]
+  /** What was so of each before: it was dead, or what had become of it already. */
+  before: (Settling | { id: string; state: 'dead' })[]
+}
+
 export type Refusal =
   | RedriveRefusal
   | 'redriven'
@@ -46,7 +53,7 @@ export async function redriveById(
   deps: ApiDeps,
   ids: readonly string[],
   by: string,
-): Promise<Settling[]> {
+): Promise<Settled> {
   return await inPages(ids, (page) => redrivePage(deps, page, by))
 }
 
@@ -55,21 +62,36 @@ export async function discardById(
   deps: ApiDeps,
   ids: readonly string[],
   request: { by: string; reason: string },
-): Promise<Settling[]> {
+): Promise<Settled> {
   return await inPages(ids, (page) => discardPage(deps, page, request))
 }
 
 async function inPages(
   ids: readonly string[],
-  settle: (page: readonly string[]) => Promise<Settling[]>,
-): Promise<Settling[]> {
-  const all: Settling[] = []
-  for (let from = 0; from < ids.length; from += AT_ONCE)
-    all.push(...(await settle(ids.slice(from, from + AT_ONCE))))
-  return all
+  settle: (page: readonly string[]) => Promise<Page>,
+): Promise<Settled> {
+  const items: Settling[] = []
+  const before: Settled['before'] = []
+  for (let from = 0; from < ids.length; from += AT_ONCE) {
+    const page = await settle(ids.slice(from, from + AT_ONCE))
+    items.push(...page.items)
+    for (const item of page.items)
+      before.push(page.settledNow.has(item.id) ? { id: item.id, state: 'dead' } : item)
+  }
+  return { items, before }
 }
 
-async function redrivePage(deps: ApiDeps, ids: readonly string[], by: string): Promise<Settling[]> {
+interface Page {
+  items: Settling[]
+  /** The ids of those that were settled by this, and not before. */
+  settledNow: ReadonlySet<string>
+}
+
+function newOnes(results: readonly { id: string; isNew?: boolean }[]): ReadonlySet<string> {
+  return new Set(results.filter(({ isNew }) => isNew).map(({ id }) => id))
+}
+
+async function redrivePage(deps: ApiDeps, ids: readonly string[], by: string): Promise<Page> {
   const { redis, prefix, deadLetters } = deps
   const found = await find(deps, ids)
   const letters = [...found.values()].flatMap((each) => ('letter' in each ? [each.letter] : []))
@@ -84,14 +106,14 @@ async function redrivePage(deps: ApiDeps, ids: readonly string[], by: string): P
         : { id: result.id, redrivenAs: result.redrivenAs },
     ]),
   )
-  return inOrder(ids, found, settled)
+  return { items: inOrder(ids, found, settled), settledNow: newOnes(results) }
 }
 
 async function discardPage(
   deps: ApiDeps,
   ids: readonly string[],
   request: { by: string; reason: string },
-): Promise<Settling[]> {
+): Promise<Page> {
   const found = await find(deps, ids)
   const letters = [...found.values()].flatMap((each) => ('letter' in each ? [each.letter] : []))
   const results = await deps.deadLetters.discard(letters, request)
@@ -105,7 +127,7 @@ async function discardPage(
     if ('refused' in settling && settling.refused === 'discarded')
       settled.set(id, { id, discarded: true })
   }
-  return inOrder(ids, found, settled)
+  return { items: inOrder(ids, found, settled), settledNow: newOnes(results) }
 }
 
 function discarding(result: DiscardResult): Settling {

@@ -82,7 +82,7 @@ function createHandler(deps: ApiDeps): RequestHandler {
       { ...token, last_used_at: null, revoked_at: null, revoked_by: null },
       now,
     )
-    noteChange(res, { subject: `tokens/${token.id}`, after: view })
+    noteChange(res, { subject: `tokens/${token.id}`, before: null, after: view })
     res
       .status(201)
       .location(`/api/v1/tokens/${token.id}`)
@@ -100,12 +100,11 @@ function revokeHandler(deps: ApiDeps): RequestHandler {
       id === undefined ? undefined : await askHistory(() => revokeToken(db, id, decision))
     if (!before) throw new Problem('not-found', { detail: 'There is no token with this id.' })
     tell(deps)
+    const revoked = { revoked_at: decision.at, revoked_by: decision.by }
+    const after = before.revoked_at === null ? { ...before, ...revoked } : before
     noteChange(res, {
       before: tokenView(before, decision.at),
-      after:
-        before.revoked_at === null
-          ? { state: 'revoked', revokedAt: decision.at, revokedBy: decision.by }
-          : undefined,
+      after: tokenView(after, decision.at),
     })
     res.status(204).end()
   }

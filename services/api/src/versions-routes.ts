@@ -1,4 +1,10 @@
-import { findVersion, listVersions, type RecordedVersion, rollBackSchedule } from '@jadwal/db'
+import {
+  findVersion,
+  listVersions,
+  type RecordedVersion,
+  rollBackSchedule,
+  tellingSchedule,
+} from '@jadwal/db'
 import { readSchedule, ScheduleName } from '@jadwal/domain'
 import type { RequestHandler } from 'express'
 import type { ApiDeps } from './api-deps.ts'
@@ -6,7 +12,7 @@ import { askHistory } from './ask.ts'
 import { noteChange } from './audit.ts'
 import { callerOf } from './caller.ts'
 import { makeChange, ofTheFile } from './change-schedules.ts'
-import { readExpected, tagSchedule } from './etag.ts'
+import { readExpected, sendTag } from './etag.ts'
 import type { Endpoints } from './endpoints.ts'
 import { jsonBody } from './json-body.ts'
 import { Problem } from './problem.ts'
@@ -68,7 +74,7 @@ function rollbackHandler(deps: ApiDeps): RequestHandler {
   const jobs = new ScheduleJobs(deps)
   return async (req, res) => {
     const { version, reason } = parseRequest(RollbackBody, req.body, 'body')
-    const { name, source, spec } = await requireSchedule(deps, req.params['name'])
+    const { name, source } = await requireSchedule(deps, req.params['name'])
     if (source === 'file') throw ofTheFile(`schedule "${name}"`)
     const found = await askHistory(() => findVersion(deps.db, name, version))
     if (!found) throw noVersion(name, version)
@@ -76,20 +82,21 @@ function rollbackHandler(deps: ApiDeps): RequestHandler {
     const read = readSchedule(found.spec, base)
     if (!read.ok) throw scheduleProblem('bad-request', read.problems)
     await jobs.check([{ name, spec: read.spec }])
-    const done = await makeChange(deps, () =>
-      rollBackSchedule(deps.db, {
-        name,
-        version,
-        author: callerOf(res).name,
-        precondition: { schedule: name, ...readExpected(req) },
-        ...(reason === undefined ? {} : { reason }),
-      }),
+    const rollback = {
+      name,
+      version,
+      author: callerOf(res).name,
+      precondition: { schedule: name, ...readExpected(req) },
+      ...(reason === undefined ? {} : { reason }),
+    }
+    const { outcome, before, after } = await makeChange(deps, () =>
+      tellingSchedule(deps.db, name, (tx) => rollBackSchedule(tx, rollback)),
     )
-    if (!done) throw noVersion(name, version)
-    if (done.foreign.length > 0) throw ofTheFile(`schedule "${name}"`)
-    noteChange(res, { before: spec, after: found.spec })
-    await tagSchedule(deps, req, res)
-    res.json(await viewSchedule(deps, await requireSchedule(deps, name)))
+    if (!outcome || !before || !after) throw noVersion(name, version)
+    if (outcome.foreign.length > 0) throw ofTheFile(`schedule "${name}"`)
+    noteChange(res, { before: before.schedule.spec, after: after.schedule.spec })
+    sendTag(res, after.tag)
+    res.json(await viewSchedule(deps, after.schedule))
   }
 }
 

@@ -1,19 +1,8 @@
 import { keys } from '@jadwal/queue'
-import { openDatabase, recordFacts } from '@jadwal/db'
 import { expect, test } from 'vitest'
 import { makeToken, bearer } from './setup-access.ts'
-import { auditFacts, auditOf } from './setup-audit.ts'
-import { EMAIL, setupSchedules, type SchedulesApi } from './setup-schedules.ts'
-
-/** What a recorder does. */
-async function record(api: SchedulesApi): Promise<void> {
-  const db = openDatabase({ url: api.databaseUrl, schema: 'jadwal', max: 1 })
-  await recordFacts(
-    db,
-    (await auditFacts(api)).map((fact) => JSON.stringify(fact)),
-  )
-  await db.destroy()
-}
+import { auditFacts, auditOf, recordAudit } from './setup-audit.ts'
+import { EMAIL, setupSchedules } from './setup-schedules.ts'
 
 test('the audit log tells who changed what, before and after, to operators and admins', async () => {
   await using api = await setupSchedules()
@@ -26,7 +15,7 @@ test('the audit log tells who changed what, before and after, to operators and a
     headers: bearer(operator.token),
   })
   await auditOf(api, 'schedules.pause')
-  await record(api)
+  await recordAudit(api)
 
   const read = (query: string, token = operator.token) =>
     api.ask(`/api/v1/audit${query}`, { headers: bearer(token) })
@@ -41,8 +30,8 @@ test('the audit log tells who changed what, before and after, to operators and a
       action: 'schedules.pause',
       subject: 'schedules/nightly',
       status: 200,
-      before: { pauses: [] },
-      after: { pauses: [{ author: 'op' }] },
+      before: { pause: null },
+      after: { pause: { author: 'op' } },
     },
   ])
   const puts = (await read('?action=schedules.put&subject=schedules/nightly')).body.items
@@ -67,7 +56,7 @@ test('an act whose end was never told is shown so', async () => {
   const outbox = keys.outboxKey(api.prefix, keys.SCHEDULER)
   await api.redis.del(outbox)
   await api.redis.xadd(outbox, '*', 'facts', JSON.stringify(begun))
-  await record(api)
+  await recordAudit(api)
   expect((await api.send('GET', '/audit')).body.items).toMatchObject([
     { action: 'schedules.pause', status: 'unknown', before: null, after: null },
   ])

@@ -29,7 +29,7 @@ export async function setupAlerts(rule: object, ofChannel: object = {}) {
   const producer = createProducer({ url, prefix, onError: () => undefined, isForAlerts: true })
   const time = { ms: systemClock.now().getTime() }
   const put = async (table: 'alert_rules' | 'alert_channels', name: string, spec: object) =>
-    await putAlertSetting(db, table, { name, spec, author: 'test' })
+    await putAlertSetting(db, table, { name, make: () => ({ spec, author: 'test' }) })
   const setRule = (spec: object, name = 'r') => put('alert_rules', name, AlertRuleSpec.parse(spec))
   const setChannel = (spec: object, name = 'ops') =>
     put('alert_channels', name, AlertChannelSpec.parse(spec))
@@ -71,7 +71,8 @@ export async function setupAlerts(rule: object, ofChannel: object = {}) {
   const silence = async (name: string, spec: object): Promise<void> => {
     const parsed = AlertSilenceSpec.parse(spec)
     const until = new Date(parsed.until)
-    await putAlertSetting(db, 'alert_silences', { name, spec: parsed, author: 'test', until })
+    const make = () => ({ spec: parsed, author: 'test', until })
+    await putAlertSetting(db, 'alert_silences', { name, make })
   }
   return {
     db,

@@ -17,7 +17,7 @@ function leads({ leader }: Setup, instance: string) {
 /** Asks until that term is over: a message may come before its leader listens. */
 function stepDown({ redis, prefix, leader }: Setup, term: number): Promise<void> {
   return eventually(async () => {
-    await askToStepDown(redis, prefix, term)
+    await askToStepDown(redis, prefix, { term, by: 'test' })
     if ((await leader())?.term === term) throw new Error(`${term} goes on`)
   })
 }

@@ -26,7 +26,7 @@ test('a running handler gets its signal aborted within a second, and its run end
   await worker.ready
   const id = await bench.add('tells-its-abort')
   await bench.reached(id, 'running')
-  expect(await cancel(bench, id)).toBe('cancelling')
+  expect(await cancel(bench, id)).toMatchObject({ result: 'cancelling' })
   const answeredMs = systemClock.now().getTime()
   const fact = await bench.reached(id, 'cancelled')
   expect(fact).toMatchObject({ reason: 'cancelled', attempt: 1, attempt_state: 'cancelled' })
@@ -84,7 +84,7 @@ test('a cancel whose message was missed is found by looking', async () => {
 test('a run that was cancelled while it waited is never begun', async () => {
   await using bench = openBench(server.url)
   const id = await bench.add('ok')
-  expect(await cancel(bench, id)).toBe('cancelled')
+  expect(await cancel(bench, id)).toMatchObject({ result: 'cancelled' })
   await bench.work()
   await bench.reached(await bench.add('ok'), 'succeeded')
   expect(await bench.facts(id)).toMatchObject([{ state: 'cancelled', attempt: 0 }])
@@ -95,7 +95,7 @@ test('a run that waits for its retry ends at once, and its handler is not called
   await bench.work()
   const id = await bench.add('later')
   await bench.reached(id, 'retrying')
-  expect(await cancel(bench, id)).toBe('cancelled')
+  expect(await cancel(bench, id)).toMatchObject({ result: 'cancelled' })
   expect(await bench.reached(id, 'cancelled')).toMatchObject({ attempt: 1, reason: 'cancelled' })
   expect(await bench.queue.getJob(id)).toBeUndefined()
 })

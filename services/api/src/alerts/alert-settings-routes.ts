@@ -19,7 +19,7 @@ import { type FieldError, Problem } from '../problem.ts'
 import { readPageQuery } from '../run-query.ts'
 import { fieldErrors, parseRequest } from '../zod-problem.ts'
 import { CHANNEL_WORDS, RULE_WORDS, settingDocs, SILENCE_WORDS } from './alert-docs.ts'
-import { readChannel, shownChannel } from './channel-secrets.ts'
+import { CHANNEL_SECRETS, readChannel, shownChannel } from './channel-secrets.ts'
 
 /** One kind of what people set about alerts. */
 interface SettingKind {
@@ -78,13 +78,14 @@ export function addAlertSettingsRoutes(endpoints: Endpoints, deps: ApiDeps): voi
         role,
         doc: docs.put,
         audit: `alerts.${path}.put`,
-        secrets: ['url', 'hmac'],
+        secrets: CHANNEL_SECRETS,
         handle: [...jsonBody('64kb'), putHandler(deps, kind)],
       },
       delete: {
         role,
         doc: docs.remove,
         audit: `alerts.${path}.delete`,
+        secrets: CHANNEL_SECRETS,
         handle: deleteHandler(deps, kind),
       },
     })
@@ -114,23 +115,20 @@ function readHandler(deps: ApiDeps, kind: SettingKind): RequestHandler {
 
 const SettingPath = z.object({ name: AlertName })
 
-function putHandler({ db }: ApiDeps, { path, table, read, show }: SettingKind): RequestHandler {
+function putHandler({ db }: ApiDeps, { table, read, show }: SettingKind): RequestHandler {
   return async (req, res) => {
     const { name } = parseRequest(SettingPath, { name: req.params['name'] }, 'path')
-    const before = await askHistory(() => findAlertSetting(db, table, name))
-    const parsed = read(req.body, before?.spec)
-    if ('errors' in parsed) throw badFields(parsed.errors)
-    const { spec } = parsed
     const author = callerOf(res).name
-    const until = untilOf(table, spec)
-    const row = await askHistory(() => putAlertSetting(db, table, { name, spec, author, ...until }))
-    const after = settingView(row, show)
-    noteChange(res, {
-      subject: `alerts/${path}/${name}`,
-      ...(before ? { before: settingView(before, show) } : {}),
-      after,
-    })
-    res.status(row.revision === 1 ? 201 : 200).json(after)
+    const make = (current: object | undefined) => {
+      const parsed = read(req.body, current)
+      if ('errors' in parsed) throw badFields(parsed.errors)
+      return { spec: parsed.spec, author, ...untilOf(table, parsed.spec) }
+    }
+    const changed = await askHistory(() => putAlertSetting(db, table, { name, make }))
+    const before = changed.before ? settingView(changed.before, show) : null
+    const after = settingView(changed.after, show)
+    noteChange(res, { before, after })
+    res.status(before ? 200 : 201).json(after)
   }
 }
 
@@ -139,16 +137,14 @@ function untilOf(table: AlertSettingTable, spec: object): { until?: Date } {
   return { until: new Date(AlertSilenceSpec.parse(spec).until) }
 }
 
-function deleteHandler(deps: ApiDeps, kind: SettingKind): RequestHandler {
+function deleteHandler({ db }: ApiDeps, kind: SettingKind): RequestHandler {
   return async (req, res) => {
-    const before = await requireSetting(deps, kind, req)
-    // Somebody else may have been faster.
-    if (!(await askHistory(() => deleteAlertSetting(deps.db, kind.table, before.name))))
-      throw noSetting(kind, before.name)
-    noteChange(res, {
-      subject: `alerts/${kind.path}/${before.name}`,
-      before: settingView(before, kind.show),
-    })
+    const name = AlertName.safeParse(req.params['name'])
+    const before = name.success
+      ? await askHistory(() => deleteAlertSetting(db, kind.table, name.data))
+      : undefined
+    if (!before) throw noSetting(kind, String(req.params['name']))
+    noteChange(res, { before: settingView(before, kind.show), after: null })
     res.status(204).end()
   }
 }

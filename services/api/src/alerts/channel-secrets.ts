@@ -7,12 +7,13 @@ import {
 import type { FieldError } from '../problem.ts'
 import { fieldErrors } from '../zod-problem.ts'
 
-const SECRETS = ['url', 'hmac'] as const
+/** The fields of a channel that hold secrets. */
+export const CHANNEL_SECRETS = ['url', 'hmac'] as const
 
 /** A channel as it may be seen: of each secret that it is set, or the name that stands for it. */
 export function shownChannel(spec: object): Record<string, unknown> {
   const shown: Record<string, unknown> = { ...spec }
-  for (const field of SECRETS) {
+  for (const field of CHANNEL_SECRETS) {
     const value = shown[field]
     if (value !== undefined && !isSecretRef(value)) shown[field] = { set: true }
   }
@@ -28,7 +29,7 @@ export function readChannel(
   if (!read.success) return { errors: read.error.issues.flatMap(fieldErrors) }
   const spec: Record<string, unknown> = { ...read.data }
   const errors: FieldError[] = []
-  for (const field of SECRETS) {
+  for (const field of CHANNEL_SECRETS) {
     if (!isKept(spec[field])) continue
     const kept = keptSecret(before, field)
     if (kept === undefined)
