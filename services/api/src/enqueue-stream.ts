@@ -12,13 +12,15 @@ import { checkOwnIds } from './check-own-ids.ts'
 import { toProblem } from './error-handler.ts'
 import { JobCheck } from './job-check.ts'
 import { bodyLimit } from './json-body.ts'
-import { type Line, linesOf } from './ndjson-lines.ts'
+import { EndlessStreamError, type Line, linesOf } from './ndjson-lines.ts'
 import { Problem } from './problem.ts'
 import { type Sent, sendApart } from './send-apart.ts'
 
 const NDJSON = 'application/x-ndjson'
 /** Lines of one stream. */
 const MOST_LINES = 1_000_000
+/** A line that is too long is read over so far. */
+const MOST_PASSED_OVER = 32 * 1024 * 1024
 /** Runs that are sent to Redis together. */
 const AT_ONCE = 500
 /** A stream ends when nothing comes for so long, or nobody takes its answers. */
@@ -31,7 +33,11 @@ const IDLE_MS = 30_000
  */
 export function enqueueStream(deps: ApiDeps): RequestHandler {
   const jobs = new JobCheck(deps)
-  const mostBytes = bodyLimit(deps.maxPayloadBytes)
+  const limits = {
+    mostBytes: bodyLimit(deps.maxPayloadBytes),
+    mostPassedOver: MOST_PASSED_OVER,
+    mostLines: MOST_LINES,
+  }
   return async (req, res, next) => {
     if (!req.is(NDJSON)) return next()
     refuseEncoded(req)
@@ -39,15 +45,13 @@ export function enqueueStream(deps: ApiDeps): RequestHandler {
     const answers = new Answers(req, res)
     req.setTimeout(IDLE_MS, () => req.destroy())
     try {
-      for await (const lines of linesOf(req, mostBytes)) {
+      for await (const lines of linesOf(req, limits))
         for (let at = 0; at < lines.length; at += AT_ONCE)
           await answers.write(await enqueueLines(deps, jobs, lines.slice(at, at + AT_ONCE)))
-        if ((lines.at(-1)?.number ?? 0) >= MOST_LINES) throw tooMany()
-      }
       res.end()
     } catch (error) {
       if (req.destroyed && !req.complete) res.destroy()
-      else answers.stop(toProblem(error))
+      else answers.stop(error instanceof EndlessStreamError ? endless(error) : toProblem(error))
     } finally {
       req.setTimeout(0)
     }
@@ -63,8 +67,6 @@ async function enqueueLines(
   lines: readonly Line[],
 ): Promise<Outcome[]> {
   const read: ReadLine[] = await readLines(deps, jobs, lines)
-  for (const [at, { number }] of read.entries())
-    if (number > MOST_LINES) read[at] = { number, problem: tooMany() }
   const good = read.flatMap((line) => ('request' in line ? [line] : []))
   const sent = await sendApart(
     good.map(({ request }) => request),
@@ -154,8 +156,9 @@ function refuseEncoded({ headers }: Request): void {
     })
 }
 
-function tooMany(): Problem {
+function endless(error: EndlessStreamError): Problem {
   return new Problem('payload-too-large', {
-    detail: `A stream has at most ${MOST_LINES} lines: send the others in another one.`,
+    detail: `${error.message}: send the others in another one.`,
+    cause: error,
   })
 }

@@ -8,18 +8,38 @@ export interface Line {
   text: string | undefined
 }
 
+export interface LineLimits {
+  /** Of a line; a longer one has no text. */
+  mostBytes: number
+  /** Of a line that is longer, before the stream is given up. */
+  mostPassedOver: number
+  /** Of the stream, empty ones included. */
+  mostLines: number
+}
+
+/** A stream that goes on behind what it may have. */
+export class EndlessStreamError extends Error {
+  override name = 'EndlessStreamError'
+  readonly code = 'ENDLESS_STREAM'
+}
+
 const NEWLINE = 0x0a
 
 /**
- * The lines of a stream, as many at a time as came in together; empty ones are left out. Reads on only
- * when it is asked for more, and keeps at most one piece and `mostBytes` of a line in memory.
+ * The lines of a stream, as many at a time as came in together; empty ones are counted and left out. Reads
+ * on only when it is asked for more, and keeps at most one piece and `mostBytes` of a line in memory.
+ * Throws EndlessStreamError behind the last line that it may have.
  */
-export async function* linesOf(stream: Readable, mostBytes: number): AsyncGenerator<Line[]> {
+export async function* linesOf(
+  stream: Readable,
+  { mostBytes, mostPassedOver, mostLines }: LineLimits,
+): AsyncGenerator<Line[]> {
   let number = 0
   let begun: Buffer[] = []
   let bytes = 0
   const end = (lines: Line[], last: Buffer): void => {
     number += 1
+    if (bytes + last.length === 0) return
     bytes += last.length
     const text = bytes > mostBytes ? undefined : Buffer.concat([...begun, last]).toString()
     if (text === undefined || text.trim() !== '') lines.push({ number, text })
@@ -32,6 +52,7 @@ export async function* linesOf(stream: Readable, mostBytes: number): AsyncGenera
     const lines: Line[] = []
     let from = 0
     for (let at = piece.indexOf(NEWLINE); at !== -1; at = piece.indexOf(NEWLINE, from)) {
+      if (number === mostLines) break
       end(lines, piece.subarray(from, at))
       from = at + 1
     }
@@ -41,6 +62,12 @@ export async function* linesOf(stream: Readable, mostBytes: number): AsyncGenera
     if (bytes > mostBytes) begun = []
     else if (rest.length > 0) begun.push(rest)
     if (lines.length > 0) yield lines
+    if (number === mostLines && rest.length > 0)
+      throw new EndlessStreamError(`A stream has at most ${mostLines} lines`)
+    if (bytes > Math.max(mostBytes, mostPassedOver))
+      throw new EndlessStreamError(
+        `Line ${number + 1} goes on behind ${mostPassedOver} bytes, and a line has at most ${mostBytes}`,
+      )
   }
   const lines: Line[] = []
   if (bytes > 0) end(lines, Buffer.alloc(0))

@@ -1,6 +1,7 @@
 import { request } from 'node:http'
 import { createInterface } from 'node:readline'
 import { publishCatalogue } from '@jadwal/queue'
+import { eventually } from '@jadwal/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { EMAIL_JOB } from './job-catalogue.ts'
 import { setupApi, TOKEN, type TestApi } from './setup-api.ts'
@@ -123,6 +124,28 @@ test('a stream of many thousand runs keeps their order', async () => {
   expect(new Set(ids).size).toBe(3_000)
   expect(queued.toReversed().filter((id) => places.includes(id))).toEqual(places)
 })
+
+test('an endless stream of empty lines is given up, and so is an endless line', async () => {
+  for (const [piece, words] of [
+    ['\n'.repeat(65_536), 'A stream has at most 1000000 lines'],
+    [' '.repeat(65_536), 'Line 2 goes on behind 33554432 bytes'],
+  ] as const) {
+    const { req, send, next } = open()
+    send(GOOD)
+    expect(await next()).toMatchObject({ line: 1, state: 'queued' })
+    const pump = (): void => {
+      while (!req.destroyed && req.write(piece));
+    }
+    req.on('drain', pump)
+    pump()
+    const problem = { type: 'urn:jadwal:problem:payload-too-large' }
+    const last = await next()
+    expect(last).toMatchObject({ afterLine: 1, problem })
+    expect(last.problem.detail).toContain(words)
+    // Nobody reads on: the connection is ended from there.
+    await eventually(() => expect(req.destroyed).toBe(true), { timeoutMs: 20_000 })
+  }
+}, 60_000)
 
 test('a compressed stream is refused before anything is read', async () => {
   const headers = { 'content-type': NDJSON, 'content-encoding': 'gzip' }
