@@ -7,10 +7,11 @@ import type { IdRange, Search } from './run-filters.ts'
  * A look into one table for the newest runs that a search is for:
  * - `exact`: the leader says all, its index has them in order;
  * - `window`: the newest runs of the leader, checked one by one: finds at once what is common;
+ * - `glance`: the same of fewer runs, where words are dear to check and there is an index that gathers them;
  * - `some`: everything that matches, by whatever indexes Postgres thinks best, unless that is too much;
  * - `every`: the same, however much it is.
  */
-export type ProbeKind = 'exact' | 'window' | 'some' | 'every'
+export type ProbeKind = 'exact' | 'glance' | 'window' | 'some' | 'every'
 
 export interface Probe {
   table: string
@@ -24,8 +25,8 @@ export interface ProbeResult {
   isPartial: boolean
 }
 
-/** Runs that a window looks at. */
-const WINDOW = 1_000
+/** Runs that these look at. */
+const LOOKED_AT = { glance: 400, window: 1_000 }
 /** Matches that `some` reads in one table. */
 const SOME = 10_000
 
@@ -47,7 +48,7 @@ export async function runProbes(
 }
 
 function isPartial(kind: ProbeKind | undefined, seen: number, isShort: boolean): boolean {
-  if (kind === 'window') return isShort && seen === WINDOW
+  if (kind === 'glance' || kind === 'window') return isShort && seen === LOOKED_AT[kind]
   return kind === 'some' && seen > SOME
 }
 
@@ -63,10 +64,11 @@ function look({ table, kind }: Probe, { search, range, limit }: Ask): RawBuilder
   switch (kind) {
     case 'exact':
       return sql`SELECT array(${led(from, search, { range, limit })}) AS ids, 0 AS seen`
+    case 'glance':
     case 'window':
       // Run by run, so that it stops when it has enough.
       return sql`
-        WITH newest(run_id) AS MATERIALIZED (${led(from, search, { range, limit: WINDOW })})
+        WITH newest(run_id) AS MATERIALIZED (${led(from, search, { range, limit: LOOKED_AT[kind] })})
         SELECT array(
           SELECT run_id FROM (SELECT run_id FROM newest ORDER BY run_id DESC) AS newest
           CROSS JOIN LATERAL (

@@ -34,8 +34,9 @@ export async function searchRuns(
   const startedMs = performance.now()
   const days = await listFilledDays(db, range)
   const found = new Set<string>()
-  const firstKind = search.rest.length === 0 ? 'exact' : 'window'
-  const laterKind = search.rest.length === 0 ? 'exact' : 'some'
+  const isExact = search.rest.length === 0
+  const firstKind = isExact ? 'exact' : search.gathered === undefined ? 'window' : 'glance'
+  const laterKind = isExact ? 'exact' : 'some'
   for (let at = 0, size = 1; at === 0 || at < days.length; at += size, size = at) {
     const batch = days.slice(at, at + size)
     const kind = at === 0 ? firstKind : laterKind
@@ -63,6 +64,15 @@ export async function searchRuns(
   return { ids: newest(found, limit) }
 }
 
+/** The looks that follow one that did not tell all. */
+const CLOSER: Record<ProbeKind, readonly ProbeKind[]> = {
+  exact: [],
+  glance: ['some', 'window', 'every'],
+  window: ['every'],
+  some: ['window', 'every'],
+  every: [],
+}
+
 /**
  * What is common is found in the window; what is not, is little enough to read all of it in one table.
  * What is gathered by one index may be little enough, where Postgres thinks of other filters as rarer.
@@ -72,11 +82,8 @@ async function lookCloser(
   { table, kind }: Probe,
   ask: Parameters<typeof runProbes>[2],
 ): Promise<ProbeResult> {
-  const first = kind === 'window' ? 'some' : 'window'
-  const kinds: ProbeKind[] =
-    first === 'some' && ask.search.gathered === undefined ? ['every'] : [first, 'every']
   let result: ProbeResult = { ids: [], isPartial: true }
-  for (const each of kinds) {
+  for (const each of CLOSER[kind]) {
     const [looked] = await runProbes(db, [{ table, kind: each }], ask)
     if (looked) result = looked
     if (!result.isPartial) break
