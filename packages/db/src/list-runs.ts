@@ -9,8 +9,8 @@ import { searchRuns } from './search-runs.ts'
 
 /**
  * Runs by descending id, which is by time. Each filter has an index: job, queue, states, schedule,
- * parent, backfill, error, idempotency key and late one that ends in the id, so that it is read in order;
- * labels and words have GIN, whose matches in a day are read and sorted. Of several filters one leads (see
+ * parent, backfill, error and idempotency key one that ends in the id, so that it is read in order; the
+ * matches in a day of late ticks, labels and words are read and sorted. Of several filters one leads (see
  * `planSearch`). A page may be short, with a cursor, where a search has come to the end of its time. Throws
  * BadCursorError.
  */
