@@ -2,6 +2,7 @@ import { recordFacts } from '@jadwal/db'
 import { systemClock } from '@jadwal/domain'
 import { keys, Lease, subscribe } from '@jadwal/queue'
 import { inject, expect, onTestFinished, test } from 'vitest'
+import { changesIn, entriesOf } from './setup-audit.ts'
 import { setupHistory } from './setup-history.ts'
 
 const NOW = '2026-09-01T10:00:00.000Z'
@@ -45,6 +46,26 @@ test('a leader that hears at last makes room, and the answer names who leads nex
   expect(answer.status).toBe(200)
   expect(answer.body).toEqual({ instance: 'b', term: next?.term, since: NOW })
   expect(new Set(heard)).toEqual(new Set([String(first.term)]))
+})
+
+test('of two who ask at once the audit log says of one that the leader changed', async () => {
+  const { api, lead, heard, onRequest, stepDown } = await setup()
+  const first = await lead('a')
+  let next: { term: number } | undefined
+  onRequest(async () => {
+    if (heard.length !== 2) return
+    await first.lease.release(NOW, 'stepped-down')
+    next = await lead('b')
+  })
+  const answers = await Promise.all([stepDown(), stepDown()])
+  expect(answers.map(({ status }) => status)).toEqual([200, 200])
+  const entries = await entriesOf(api, { subject: 'leader', count: 2 })
+  const [before, after] = [
+    { instance: 'a', term: first.term, since: NOW },
+    { instance: 'b', term: next?.term, since: NOW },
+  ]
+  expect(changesIn(entries)).toMatchObject([{ before, after }])
+  expect(entries).toContainEqual(expect.objectContaining({ before: after, after }))
 })
 
 test('when no other scheduler takes over, the answer says so', async () => {
