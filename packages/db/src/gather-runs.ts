@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { UUID } from './cursor.ts'
-import type { Conditions } from './run-filters.ts'
+import type { Conditions } from './run-conditions.ts'
 
 /**
  * The runs that runs_words_filters_idx finds: those with words, or with an error. It has what most other

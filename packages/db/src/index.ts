@@ -102,7 +102,7 @@ export { listCoveredTicks } from './list-covered-ticks.ts'
 export { listCalendarSpecs } from './list-calendar-specs.ts'
 export { listPausesOf } from './list-pauses-of.ts'
 export { listRuns } from './list-runs.ts'
-export type { RunFilters } from './run-filters.ts'
+export type { RunFilters } from './run-conditions.ts'
 export { findCalendar, listCalendars } from './list-calendars.ts'
 export { listCurrentPauses } from './list-pauses.ts'
 export {

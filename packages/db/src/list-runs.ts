@@ -4,7 +4,8 @@ import type { AttemptRow, Db, RunRow } from './database.ts'
 import { listAttempts, type RecordedRun } from './find-run.ts'
 import { onceMoreIfDropped } from './dropped-partition.ts'
 import { type Page, pageLimit, type PageRequest } from './page.ts'
-import { type Conditions, idRange, planSearch, type RunFilters } from './run-filters.ts'
+import type { Conditions, RunFilters } from './run-conditions.ts'
+import { idRange, planSearch } from './run-filters.ts'
 import { searchRuns } from './search-runs.ts'
 
 /**
