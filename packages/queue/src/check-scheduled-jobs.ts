@@ -45,6 +45,18 @@ export function checkScheduledJobs(
   })
 }
 
+/**
+ * The schedules whose job encrypts payloads, and that say something other than references to secrets in
+ * theirs: that is kept in clear text with each of their versions.
+ */
+export function plainlyEncrypted<S extends ScheduledJob>(
+  jobs: readonly JobDescription[],
+  schedules: readonly S[],
+): S[] {
+  const encrypting = new Set(jobs.flatMap(({ name, encrypt }) => (encrypt === true ? name : [])))
+  return schedules.filter(({ spec }) => encrypting.has(spec.job) && hasPlainText(spec.payload))
+}
+
 function plainlyRedacted({ redact = [] }: JobDescription, payload: unknown): PayloadProblem[] {
   return redact
     .filter((path) => valuesAt(payload, [path]).some(hasPlainText))

@@ -160,6 +160,7 @@ export {
 export { retryNow } from './retry-now.ts'
 export {
   checkScheduledJobs,
+  plainlyEncrypted,
   type ScheduledJob,
   type ScheduledJobProblem,
 } from './check-scheduled-jobs.ts'

@@ -4,7 +4,7 @@ import { EXAMPLE } from './examples.ts'
 import type { OperationDoc } from './operation.ts'
 import { YAML_TYPES } from './schedule-file-body.ts'
 import { FileQuery } from './schedule-file-query.ts'
-import { FieldChangeSchema, WRITTEN_EXAMPLE } from './schedule-schema.ts'
+import { FieldChangeSchema, PlainPayloadSchema, WRITTEN_EXAMPLE } from './schedule-schema.ts'
 
 /** A whole schedule file. `readScheduleFile` of the domain is what checks it. */
 const FileSchema = z
@@ -45,8 +45,9 @@ export const PlanSchema = z.strictObject({
   unchanged: z.array(z.string()),
   foreign: z.array(z.string()),
   calendars: Outcomes,
+  warnings: z.array(PlainPayloadSchema),
 })
-export type PlanAnswer = z.infer<typeof PlanSchema>
+export type PlanAnswer = Omit<z.infer<typeof PlanSchema>, 'warnings'>
 
 const BODY = {
   schema: FileSchema,
@@ -71,6 +72,7 @@ export const planDoc: OperationDoc = {
         unchanged: [],
         foreign: [],
         calendars: NONE,
+        warnings: [],
       },
     },
   },
@@ -87,8 +89,8 @@ export const applyDoc: OperationDoc = {
   answers: {
     200: {
       description: 'What became of each.',
-      schema: Outcomes.extend({ calendars: Outcomes }),
-      example: { ...NONE, added: [EXAMPLE.schedule], calendars: NONE },
+      schema: Outcomes.extend({ calendars: Outcomes, warnings: z.array(PlainPayloadSchema) }),
+      example: { ...NONE, added: [EXAMPLE.schedule], calendars: NONE, warnings: [] },
     },
   },
   problems: ['malformed-yaml', 'unknown-job', 'invalid-payload'],

@@ -51,6 +51,13 @@ export const WarningSchema = z
   })
   .meta({ id: 'ScheduleWarning', description: 'What somebody should look at.' })
 
+export const PlainPayloadSchema = z
+  .strictObject({ kind: z.literal('plain-payload'), schedule: z.string(), message: z.string() })
+  .meta({
+    id: 'PlainPayloadWarning',
+    description: 'The job encrypts payloads, and the schedule keeps one in clear text.',
+  })
+
 export const FieldChangeSchema = z
   .strictObject({
     field: z.string().describe('A dotted path, such as misfire.policy.'),

@@ -25,6 +25,19 @@ export interface ScheduleWarning {
   runs: number
 }
 
+/** The payload of a schedule is kept in clear text, though its job encrypts payloads. */
+export interface PlainPayloadWarning {
+  kind: 'plain-payload'
+  schedule: string
+  message: string
+}
+
+export function plainPayload(schedule: string): PlainPayloadWarning {
+  const message =
+    'its job encrypts payloads, but a schedule keeps its own, and that of each version, in clear text: give what is secret as { "secret": "NAME" }, and the workers JADWAL_SECRET_NAME'
+  return { kind: 'plain-payload', schedule, message }
+}
+
 /** So long, as a part of the shortest interval, is near it. */
 const NEAR = 0.8
 /** Fewer runs say nothing. */

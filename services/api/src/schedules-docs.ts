@@ -5,6 +5,7 @@ import { EXAMPLE } from './examples.ts'
 import type { OperationDoc } from './operation.ts'
 import { ChangeQuery, ScheduleQuery } from './schedule-query.ts'
 import {
+  PlainPayloadSchema,
   SCHEDULE_EXAMPLE,
   ScheduleSchema,
   WarningSchema,
@@ -37,6 +38,8 @@ export const readScheduleDoc: OperationDoc = {
   },
 }
 
+const Put = ScheduleSchema.extend({ warnings: z.array(PlainPayloadSchema) })
+
 export const putScheduleDoc: OperationDoc = {
   id: 'putSchedule',
   summary: 'Create or replace a schedule',
@@ -49,14 +52,14 @@ export const putScheduleDoc: OperationDoc = {
   answers: {
     200: {
       description: 'It was there, and is as written now.',
-      schema: ScheduleSchema,
-      example: SCHEDULE_EXAMPLE,
+      schema: Put,
+      example: { ...SCHEDULE_EXAMPLE, warnings: [] },
       headers: ETAG,
     },
     201: {
       description: 'It was created.',
-      schema: ScheduleSchema,
-      example: { ...SCHEDULE_EXAMPLE, version: 1 },
+      schema: Put,
+      example: { ...SCHEDULE_EXAMPLE, version: 1, warnings: [] },
       headers: ETAG,
     },
   },

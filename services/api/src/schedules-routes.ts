@@ -72,7 +72,8 @@ function putHandler(deps: ApiDeps): RequestHandler {
     const precondition = { schedule: name, ...readExpected(req) }
     const reason = readReason(req.query)
     const input = req.body as Record<string, unknown>
-    await jobs.check([{ name, spec: readBody(name, input) }], `schedules.${name}.`)
+    const spec = readBody(name, input)
+    const warnings = await jobs.check([{ name, spec }], `schedules.${name}.`)
     const { before, after } = await changeSchedule(deps, name, {
       schedules: [{ name, input }],
       author: callerOf(res).name,
@@ -82,7 +83,8 @@ function putHandler(deps: ApiDeps): RequestHandler {
     if (!after) throw noSchedule(name)
     noteChange(res, { before: before?.schedule.spec ?? null, after: after.schedule.spec })
     sendTag(res, after.tag)
-    res.status(before ? 200 : 201).json(await viewSchedule(deps, after.schedule))
+    const view = await viewSchedule(deps, after.schedule)
+    res.status(before ? 200 : 201).json({ ...view, warnings })
   }
 }
 

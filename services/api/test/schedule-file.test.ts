@@ -36,6 +36,7 @@ test('a plan tells what would be added, changed and removed, with the ticks befo
     unchanged: ['b'],
     foreign: [],
     calendars: NO_CHANGE,
+    warnings: [],
   })
   const applied = await api.send('POST', '/schedules/apply', file)
   expect(applied.body).toEqual({
@@ -45,6 +46,7 @@ test('a plan tells what would be added, changed and removed, with the ticks befo
     unchanged: ['b'],
     foreign: [],
     calendars: NO_CHANGE,
+    warnings: [],
   })
   await eventually(async () => {
     const last = (await auditFacts(api)).findLast(({ audit }) => audit.action === 'schedules.apply')

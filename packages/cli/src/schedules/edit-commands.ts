@@ -73,12 +73,13 @@ async function put(
     body: fields,
     headers: etag === undefined ? {} : { 'if-match': etag },
   })
-  const { version, nextTick } = parseAnswer(ScheduleAnswer, answer.body)
+  const { version, nextTick, warnings } = parseAnswer(ScheduleAnswer, answer.body)
   output.either(answer.body, () =>
     output.line(
       `${name} is ${answer.status === 201 ? 'created' : `version ${version}`}; next tick: ${output.times.full(nextTick) || 'none'}`,
     ),
   )
+  for (const { message } of warnings ?? []) output.note(`${name}: ${message}`)
 }
 
 function writtenOf(answer: Readonly<Record<string, unknown>>): Record<string, unknown> {

@@ -25,12 +25,15 @@ type Planned = z.infer<typeof Planned>
 
 const Counted = z.union([z.number(), z.array(z.unknown())])
 
+const Warnings = z.array(z.looseObject({ schedule: z.string(), message: z.string() })).nullish()
+
 const Plan = z.looseObject({
   added: z.array(Planned),
   changed: z.array(Planned),
   removed: z.array(Planned),
   unchanged: Counted,
   foreign: z.array(z.string()),
+  warnings: Warnings,
 })
 
 const Applied = z.looseObject({
@@ -39,6 +42,7 @@ const Applied = z.looseObject({
   removed: Counted,
   unchanged: Counted,
   foreign: z.array(z.string()),
+  warnings: Warnings,
 })
 
 /** `jadwal schedules plan` and `apply`: what a schedule file would change, and changing it. */
@@ -68,11 +72,12 @@ export function addFileCommands(shell: Shell, schedules: Command): void {
       query: { prune, reason },
     })
     session.output.either(answer, () => {
-      const { added, changed, removed, unchanged, foreign } = parseAnswer(Applied, answer)
+      const { added, changed, removed, unchanged, foreign, warnings } = parseAnswer(Applied, answer)
       session.output.line(
         `${count(added)} added, ${count(changed)} changed, ${count(removed)} removed, ${count(unchanged)} unchanged`,
       )
       tellForeign(session, foreign)
+      tellWarnings(session, warnings)
     })
   }).addHelpText('after', '\nExample: jadwal schedules apply schedules.yaml --reason "quarter end"')
 }
@@ -99,7 +104,7 @@ async function sendFile(
 
 function showPlan(session: Session, plan: z.infer<typeof Plan>): void {
   const { output } = session
-  const { added, changed, removed, unchanged, foreign } = plan
+  const { added, changed, removed, unchanged, foreign, warnings } = plan
   for (const { name, after } of added) {
     output.raw(output.paint('green', `+ ${name}`))
     ticks(session, 'next', after)
@@ -114,6 +119,7 @@ function showPlan(session: Session, plan: z.infer<typeof Plan>): void {
     `${added.length} to add, ${changed.length} to change, ${removed.length} to remove, ${count(unchanged)} unchanged`,
   )
   tellForeign(session, foreign)
+  tellWarnings(session, warnings)
 }
 
 function ticks({ output }: Session, title: string, next: Planned['after']): void {
@@ -128,6 +134,13 @@ function ticks({ output }: Session, title: string, next: Planned['after']): void
 function tellForeign({ output }: Session, foreign: readonly string[]): void {
   if (foreign.length > 0)
     output.note(`Left alone, as they were made by the api and not by a file: ${foreign.join(', ')}`)
+}
+
+function tellWarnings(
+  { output }: Pick<Session, 'output'>,
+  warnings: z.infer<typeof Warnings>,
+): void {
+  for (const { schedule, message } of warnings ?? []) output.note(`${schedule}: ${message}`)
 }
 
 function count(counted: number | readonly unknown[]): number {
