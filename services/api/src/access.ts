@@ -1,4 +1,5 @@
 import type { Clock } from '@jadwal/domain'
+import type { SignInOutcome } from './api-metrics.ts'
 import type { AuditTrail } from './audit-trail.ts'
 import type { Admission, ApiDeps } from './api-deps.ts'
 import { type FailureLimits, limitFailures } from './limit-failures.ts'
@@ -19,13 +20,16 @@ export interface AccessDeps extends Admission {
   failures: FailureLimits
   audit: AuditTrail
   clock: Clock
+  /** Counts how an attempt to sign in ended. */
+  countSignIn: (outcome: SignInOutcome) => void
 }
 
 export function createAccess(
-  { publicUrl, tokens, tokenUses, audit, clock, log }: ApiDeps,
+  { publicUrl, tokens, tokenUses, audit, clock, log, metrics }: ApiDeps,
   admission: Admission,
 ): AccessDeps {
   const { adminToken, providerConfig } = admission
+  const countSignIn = (outcome: SignInOutcome): void => metrics.signIns.inc({ outcome })
   return {
     ...admission,
     publicUrl,
@@ -33,8 +37,9 @@ export function createAccess(
     provider: providerConfig && new Provider(providerConfig, log),
     tokens,
     uses: tokenUses,
-    failures: limitFailures(clock),
+    failures: limitFailures(clock, countSignIn),
     audit,
     clock,
+    countSignIn,
   }
 }

@@ -4,6 +4,7 @@ import type { DeadLetters, Producer, Trigger } from '@jadwal/queue'
 import type { Logger, ReadyCheck } from '@jadwal/runtime'
 import type { RequestHandler } from 'express'
 import type { Redis } from 'ioredis'
+import type { ApiMetrics } from './api-metrics.ts'
 import type { AuditTrail } from './audit-trail.ts'
 import type { ProviderConfig } from './oidc-config.ts'
 import type { EventHub } from './event-hub.ts'
@@ -39,8 +40,7 @@ export interface ApiDeps {
   clock: Clock
   log: Logger
   ready: ReadyCheck
-  /** The text of `/metrics` and its content type. */
-  metrics: () => Promise<{ text: string; contentType: string }>
+  metrics: ApiMetrics
   /** Bull Board, made when all the others of these are there. */
   board: (deps: ApiDeps) => RequestHandler
 }

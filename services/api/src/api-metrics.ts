@@ -1,23 +1,46 @@
 import { createRegistry, type Logger, rateLimitedErrors } from '@jadwal/runtime'
-import { Gauge, Registry } from 'prom-client'
+import { Counter, Gauge, Registry } from 'prom-client'
 import type { QueueSnapshot, QueueSnapshots } from './queue-snapshots.ts'
+
+/** How an attempt to sign in ended, or the use of a wrong token as a header. */
+export type SignInOutcome =
+  | 'signed-in'
+  | 'wrong-token'
+  /** Not looked at, as too many wrong tokens came from there. */
+  | 'slowed-down'
+  /** The provider knows them, and names no role that is one here. */
+  | 'no-role'
+  /** The provider did not let them in. */
+  | 'refused'
+  /** What came back belongs to no sign-in that goes on. */
+  | 'stale'
+  | 'provider-away'
+
+export interface ApiMetrics {
+  read: () => Promise<{ text: string; contentType: string }>
+  signIns: Counter<'outcome'>
+}
 
 /**
  * The metrics of the api. What they say of queues is at most 5 s old; while Redis is away it is absent
  * rather than wrong, and the scrape is answered all the same.
  */
-export function createApiMetrics(
-  snapshots: QueueSnapshots,
-  log: Logger,
-): () => Promise<{ text: string; contentType: string }> {
+export function createApiMetrics(snapshots: QueueSnapshots, log: Logger): ApiMetrics {
   const process = createRegistry()
   const failed = rateLimitedErrors(log, 'queues cannot be counted')
-  return async () => {
+  const signIns = new Counter({
+    name: 'jadwal_sign_ins_total',
+    help: 'Attempts to sign in at this api, and wrong tokens, by how they ended.',
+    labelNames: ['outcome'] as const,
+    registers: [process],
+  })
+  const read: ApiMetrics['read'] = async () => {
     const snapshot = await snapshots.recent().catch(failed)
     const parts = [process, ...(snapshot ? [queueMetrics(snapshot)] : [])]
     const texts = await Promise.all(parts.map((part) => part.metrics()))
     return { text: texts.join(''), contentType: process.contentType }
   }
+  return { read, signIns }
 }
 
 /** A registry of its own for each snapshot: a queue or worker that is gone leaves nothing behind. */

@@ -13,6 +13,8 @@ export interface FailureLimits {
   count: (req: Request) => Promise<void>
   /** Throws a `Problem` when no token of where the request comes from is to be looked at for now. */
   refuseGuess: (req: Request) => void
+  /** Counts a refusal that is not one of a token. False when so many came from there that it is not to be noted. */
+  mayNote: (req: Request) => boolean
 }
 
 /**
@@ -21,17 +23,30 @@ export interface FailureLimits {
  * a proxy tells are believed of trusted peers alone (`JADWAL_TRUSTED_PROXIES`), and the peer itself is
  * counted too, so that one that makes addresses up gains little. Each process counts for itself.
  */
-export function limitFailures(clock: Pick<Clock, 'now'>): FailureLimits {
-  const limits = [
+export function limitFailures(
+  clock: Pick<Clock, 'now'>,
+  countSignIn: (outcome: 'wrong-token' | 'slowed-down') => void,
+): FailureLimits {
+  const ofEach = (): Limit[] => [
     limit(MOST_OF_ADDRESS, new BoundedCounts(MINUTE, clock), ({ ip }) => ip),
     limit(MOST_OF_PEER, new BoundedCounts(MINUTE, clock), ({ socket }) => socket.remoteAddress),
   ]
+  const limits = ofEach()
+  const noted = ofEach()
   return {
     async count(req) {
+      countSignIn('wrong-token')
       for (const { handler } of limits) await asked(handler, req)
     },
     refuseGuess(req) {
-      for (const { most, hits } of limits) if (hits(req) >= most) throw tooMany(most)
+      for (const { most, hits } of limits) {
+        if (hits(req) < most) continue
+        countSignIn('slowed-down')
+        throw tooMany(most)
+      }
+    },
+    mayNote(req) {
+      return noted.every(({ most, add }) => add(req) <= most)
     },
   }
 }
@@ -40,6 +55,7 @@ interface Limit {
   most: number
   handler: RequestHandler
   hits: (req: Request) => number
+  add: (req: Request) => number
 }
 
 function limit(
@@ -60,7 +76,12 @@ function limit(
     validate: false,
     handler: (_req, _res, next) => next(tooMany(most)),
   })
-  return { most, handler, hits: (req) => store.hits(keyOf(req)) }
+  return {
+    most,
+    handler,
+    hits: (req) => store.hits(keyOf(req)),
+    add: (req) => store.increment(keyOf(req)).totalHits,
+  }
 }
 
 async function asked(handler: RequestHandler, req: Request): Promise<void> {

@@ -7,7 +7,7 @@ import { clearSession, readCookie, sendSession } from './cookies.ts'
 import { refuseOtherSites } from './csrf.ts'
 import { localPath, sendLogin } from './login-page.ts'
 import { Problem } from './problem.ts'
-import { noteSignIn } from './note-sign-in.ts'
+import { noteSignIn, noteSignOut } from './note-sign-in.ts'
 import { addProviderRoutes } from './provider-routes.ts'
 import { SESSION_COOKIE, type SessionOf } from './session.ts'
 
@@ -33,7 +33,7 @@ export function loginRoutes(access: AccessDeps): Router {
     const { tokenId, endsAt } = caller
     const of: SessionOf = tokenId === undefined ? { kind: 'bootstrap' } : { kind: 'token', tokenId }
     sendSession(res, access, access.sessions.open(of, endsAt))
-    noteSignIn(access, req, { caller, action: 'login', status: 303 })
+    noteSignIn(access, req, { caller, status: 303 })
     res.redirect(303, localPath(next))
   })
   addProviderRoutes(router, access)
@@ -43,7 +43,7 @@ export function loginRoutes(access: AccessDeps): Router {
     clearSession(res, access)
     res.redirect(303, '/')
     const caller = session && (await callerOfSession(access, session).catch(() => undefined))
-    if (caller) noteSignIn(access, req, { caller, action: 'logout', status: 303 })
+    if (caller) noteSignOut(access, req, caller)
   })
   return router
 }

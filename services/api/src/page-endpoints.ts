@@ -18,7 +18,7 @@ export function pageEndpoints(deps: ApiDeps, admission: Admission): Endpoints {
       role: 'viewer',
       doc: besideDoc('The metrics, for Prometheus', 'text/plain'),
       handle: async (_req, res) => {
-        const { text, contentType } = await deps.metrics()
+        const { text, contentType } = await deps.metrics.read()
         res.set('Content-Type', contentType).send(text)
       },
     },

@@ -5,7 +5,7 @@ import type { AccessDeps } from './access.ts'
 import { sameSecret } from '@jadwal/runtime'
 import { cookieOptions, readCookie, sendSession } from './cookies.ts'
 import { localPath, sendBeginAgain, sendOn, sendWords } from './login-page.ts'
-import { noteSignIn } from './note-sign-in.ts'
+import { noteRefusal, noteSignIn } from './note-sign-in.ts'
 import { type Provider, ProviderAwayError, SignInRefusedError } from './provider.ts'
 import type { Sessions } from './session.ts'
 
@@ -57,6 +57,7 @@ async function goToProvider(deps: Deps, req: Request, res: Response): Promise<vo
     res.cookie(COOKIE, value, { ...stateCookie(deps, req), maxAge: SIGN_IN_WITHIN_MS })
     res.redirect(303, url)
   } catch (error) {
+    noteTrouble(deps, req, error)
     sendTrouble(res, error)
   }
 }
@@ -80,9 +81,7 @@ async function comeBack(deps: Deps, req: Request, res: Response): Promise<void> 
     url.search = new URL(req.originalUrl, url).search
     const { name, role } = await provider.finish(url, remembered)
     if (!role) {
-      // Of others who are refused nobody knows who they are, and anybody could fill the log with them.
-      const caller = { name, role: 'viewer', by: 'nothing' } as const
-      noteSignIn(deps, req, { caller, action: 'login', status: 403 })
+      noteRefusal(deps, req, { outcome: 'no-role', name })
       const words = `${name} has signed in, but has no role here: the provider names none of those that JADWAL_OIDC_ROLES lets in. Ask who looks after Jadwal.`
       return sendWords(res, words, 403)
     }
@@ -90,11 +89,19 @@ async function comeBack(deps: Deps, req: Request, res: Response): Promise<void> 
     const opened = sessions.open(of, new Date(nowMs + SESSION_MS))
     sendSession(res, deps, opened)
     const caller = { name, role, by: 'session' } as const
-    noteSignIn(deps, req, { caller, action: 'login', status: 200 })
+    noteSignIn(deps, req, { caller, status: 200 })
     sendOn(res, localPath(remembered.next))
   } catch (error) {
+    noteTrouble(deps, req, error)
     sendTrouble(res, error)
   }
+}
+
+function noteTrouble(deps: Deps, req: Request, error: unknown): void {
+  if (error instanceof ProviderAwayError) deps.countSignIn('provider-away')
+  else if (error instanceof StaleSignInError) deps.countSignIn('stale')
+  else if (error instanceof SignInRefusedError)
+    noteRefusal(deps, req, { outcome: 'refused', why: error.message })
 }
 
 function sendTrouble(res: Response, error: unknown): void {

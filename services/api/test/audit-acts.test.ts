@@ -64,8 +64,8 @@ test('what becomes of one backfill at once is one history', async () => {
   await Promise.all(acts.map((act) => t.send('POST', `/backfills/${id}/${act}`)))
   const entries = await entriesOf(t, { subject: `backfills/${id}`, count: acts.length })
   expectOneHistory(entries, { from: { state: 'running' }, to: { state: 'cancelled' } })
-  for (const { status, before, after } of entries)
-    if (status === 409) expect([before, after]).toEqual([null, null])
+  const refused = entries.filter(({ status }) => status === 409)
+  expect(refused.filter(({ before, after }) => before !== null || after !== null)).toEqual([])
 })
 
 test('of many who revoke one token at once one has done it', async () => {

@@ -28,6 +28,9 @@ test('after ten wrong tokens an address has to wait, others do not', async () =>
   }
   expect((await login(api, 'wrong', '198.51.100.2')).status).toBe(401)
   expect((await login(api, TOKEN, '198.51.100.2')).status).toBe(303)
+  const { text } = await api.ask('/metrics', { headers: { 'x-forwarded-for': '198.51.100.3' } })
+  for (const counted of ['wrong-token"} 11', 'slowed-down"} 2', 'signed-in"} 1'])
+    expect(text).toContain(`jadwal_sign_ins_total{outcome="${counted}\n`)
 })
 
 test('a person who tried too often is told so on a page', async () => {

@@ -1,9 +1,10 @@
 import { ConfigError } from '@jadwal/runtime'
+import { eventually } from '@jadwal/testkit'
 import { expect, test } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import { FetchBrowser } from './fetch-browser.ts'
-import { setupApi, TOKEN } from './setup-api.ts'
-import { auditOf } from './setup-audit.ts'
+import { setupApi, type TestApi, TOKEN } from './setup-api.ts'
+import { auditFacts, auditOf } from './setup-audit.ts'
 import { startFront, startProvider } from './setup-provider.ts'
 
 async function setup(
@@ -91,7 +92,16 @@ test('who has no role here is told so, and not let in', async () => {
   expect(page.text).toContain('oidc:ana has signed in, but has no role here')
   expect((await system.me()).status).toBe(401)
   expect(await auditOf(system.api, 'login')).toMatchObject({ actor: 'oidc:ana', status: 403 })
+  // Whoever tries on and on does not fill the log, and is counted all the same.
+  for (let tries = 1; tries < 12; tries += 1) await browser.open(`${publicUrl}/login/oidc`)
+  expect(await signIns(system.api)).toContain('{outcome="no-role"} 12')
+  await eventually(async () => expect(await auditFacts(system.api)).toHaveLength(10))
 })
+
+async function signIns(api: TestApi): Promise<string> {
+  const { text } = await api.ask('/metrics')
+  return text.match(/^jadwal_sign_ins_total.*$/gm)?.join('\n') ?? ''
+}
 
 test('who is refused there is told why, and a way back that nobody began leads nowhere', async () => {
   await using system = await setup()
@@ -100,9 +110,17 @@ test('who is refused there is told why, and a way back that nobody began leads n
   const refused = await browser.open(`${publicUrl}/login/oidc`)
   expect(refused.status).toBe(403)
   expect(refused.text).toContain('You were not signed in. Not today.')
+  expect(await auditOf(system.api, 'login')).toMatchObject({
+    actor: 'oidc:unknown',
+    came_by: 'nothing',
+    status: 403,
+    request: { refused: 'Not today.' },
+  })
   const forged = await browser.open(`${publicUrl}/login/oidc/callback?code=x&state=y`)
   expect(forged.status).toBe(403)
   expect(forged.text).toContain('was begun more than ten minutes ago, or in another browser')
+  const counted = await signIns(system.api)
+  for (const outcome of ['refused', 'stale']) expect(counted).toContain(`{outcome="${outcome}"} 1`)
 })
 
 test('a code comes back to the browser that began, with its own state', async () => {
