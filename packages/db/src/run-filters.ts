@@ -69,7 +69,9 @@ const ALL_STATES: readonly RunState[] = [
 ]
 
 /** How runs with these conditions are looked for. */
-export function planSearch(conditions: Conditions): Search {
+export function planSearch(asked: Conditions): Search {
+  // A state that is given twice would be looked into twice, and its runs counted twice.
+  const conditions = asked.states ? { ...asked, states: [...new Set(asked.states)] } : asked
   const given = (Object.keys(conditions) as Name[]).filter((name) => isGiven(conditions, name))
   const leader = LEADERS.find((name) => given.includes(name))
   const isFew = leader !== undefined && FEW.has(leader)

@@ -101,7 +101,7 @@ export const CASES: readonly SearchCase[] = [
     plain: sql`queue = ${queue}`,
   })),
   state('succeeded'),
-  state('dead', 'retrying'),
+  state('dead', 'retrying', 'dead'),
   state('cancelled', 'succeeded'),
   {
     name: 'schedule',
