@@ -132,10 +132,7 @@ function readHandler({ db }: ApiDeps): RequestHandler {
 
 type Change = Pick<BackfillChange, 'from' | 'to'>
 
-/**
- * Asking for what is so already changes nothing and is no error, nor is it when somebody asks for the
- * opposite at the same time: the answer has the state that came of it.
- */
+/** Asking for what is so already changes nothing and is no error. */
 function changeHandler({ db, clock }: ApiDeps, change: Change): RequestHandler {
   return async (req, res) => {
     const id = readId(req.params['id'])
@@ -144,7 +141,7 @@ function changeHandler({ db, clock }: ApiDeps, change: Change): RequestHandler {
     )
     if (!told) throw noBackfill()
     const { isChanged, before, after } = told
-    if (!isChanged && ![...change.from, change.to].includes(after.state))
+    if (!isChanged && after.state !== change.to)
       throw new Problem('backfill-ended', {
         detail: `This backfill is ${after.state}: only one that is ${change.from.join(' or ')} can become ${change.to}.`,
       })

@@ -121,17 +121,14 @@ function readHandler({ db }: ApiDeps): RequestHandler {
 
 type Change = Pick<RedriveChange, 'from' | 'to'>
 
-/**
- * Asking for what is so already changes nothing and is no error, nor is it when somebody asks for the
- * opposite at the same time: the answer has the state that came of it.
- */
+/** Asking for what is so already changes nothing and is no error. */
 function changeHandler({ db, clock }: ApiDeps, change: Change): RequestHandler {
   return async (req, res) => {
     const id = readId(req.params['id'])
     const told = await askHistory(() => tellingRedriveState(db, id, { ...change, at: clock.now() }))
     if (!told) throw noRedrive()
     const { isChanged, before, after } = told
-    if (!isChanged && ![...change.from, change.to].includes(after.state))
+    if (!isChanged && after.state !== change.to)
       throw new Problem('redrive-ended', {
         detail: `This redrive is ${after.state}: only one that is ${change.from.join(' or ')} can become ${change.to}.`,
       })
