@@ -45,7 +45,9 @@ export const PageQuery = z.strictObject({
 /** Repeatable; all must hold. */
 export const Labels = z
   .union([Label.transform((label) => [label]), z.array(Label)], LABEL_RULE)
-  .transform((labels) => Object.fromEntries(labels.map(splitLabel)))
+  .transform((labels) => labels.map(splitLabel))
+  .refine(haveOneValueEach, 'must have one value for each name: nothing has two')
+  .transform((labels) => Object.fromEntries(labels))
 
 const STATE_RULE = `must be one of ${RunState.options.join(', ')}`
 const State = z.enum(RunState.options, STATE_RULE)
@@ -94,6 +96,11 @@ export function readRunQuery(query: unknown): { filters: RunFilters; page: PageR
 
 export function readPageQuery(query: unknown): PageRequest {
   return withoutUndefined<PageRequest>(parseRequest(PageQuery, query, 'query'))
+}
+
+function haveOneValueEach(labels: readonly (readonly [string, string])[]): boolean {
+  const values = new Map(labels)
+  return labels.every(([name, value]) => values.get(name) === value)
 }
 
 function splitLabel(label: string): [string, string] {

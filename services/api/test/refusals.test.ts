@@ -14,6 +14,7 @@ describe('what is not right', () => {
     ['limit=201', 'limit'],
     ['from=yesterday', 'from'],
     ['label=billing', 'label'],
+    ['label=team:a&label=team:b', 'label'],
     ['cursor=nonsense', 'cursor'],
     ['parent=nobody', 'parent'],
     ['job=a&job=b', 'job'],
