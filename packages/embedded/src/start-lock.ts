@@ -59,8 +59,9 @@ export async function takeStartLock(file: string): Promise<StartLock> {
     markStopping: () => writeWhole(stoppingFile(file), text),
     release() {
       closeSync(held)
-      rmSync(stoppingFile(file), { force: true })
-      if (read(file) === text) rmSync(file, { force: true })
+      // The lock first: without its mark it would be that of one that goes on.
+      for (const each of [file, stoppingFile(file)])
+        if (read(each) === text) rmSync(each, { force: true })
     },
   }
 }

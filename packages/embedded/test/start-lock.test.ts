@@ -1,6 +1,6 @@
-import { readdirSync, writeFileSync } from 'node:fs'
+import { readdirSync, watch, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeTempFolder, removeTempFolder } from '@jadwal/testkit'
+import { eventually, makeTempFolder, removeTempFolder } from '@jadwal/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { AlreadyRunningError, takeStartLock } from '../src/start-lock.ts'
 
@@ -35,6 +35,18 @@ test('a holder that is about to end says so', async () => {
   lock.markStopping()
   await expect(takeStartLock(file)).rejects.toMatchObject({ stopping: true })
   lock.release()
+})
+
+test('while it gives the lock back, nobody sees one that goes on', async () => {
+  const file = join(folder, 'lock')
+  const lock = await takeStartLock(file)
+  lock.markStopping()
+  const gone: string[] = []
+  const watcher = watch(folder, (_event, name) => void gone.push(String(name)))
+  lock.release()
+  await eventually(() => expect(gone).toHaveLength(2))
+  watcher.close()
+  expect(gone).toEqual(['lock', 'lock.stopping'])
 })
 
 test.each(['', '{"pid":', 'null', '{}'])('a damaged lock (%j) counts for nothing', async (text) => {
