@@ -2,12 +2,6 @@ import { Redis } from 'ioredis'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { Patience } from './patience.ts'
 
-// Timers of promises that follow fake time, as plain ones do.
-vi.mock('node:timers/promises', () => ({
-  setTimeout: (ms: number) =>
-    new Promise<void>((resolve) => void globalThis.setTimeout(resolve, ms)),
-}))
-
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 

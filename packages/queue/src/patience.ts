@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import { deferred } from './deferred.ts'
 import { isRedisTrouble } from './redis-trouble.ts'
@@ -86,7 +85,7 @@ export class Patience {
   async #tick(): Promise<void> {
     this.#isTicking = true
     while (this.#waiting.size > 0) {
-      await delay(SLICE_MS, undefined, { ref: false })
+      await new Promise((resolve) => void setTimeout(resolve, SLICE_MS).unref())
       this.#now += 1
       this.#silence += 1
       for (const waiter of this.#waiting) {
