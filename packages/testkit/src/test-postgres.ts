@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { startPostgres } from '@jadwal/embedded'
 import { killAtExit } from './kill-at-exit.ts'
-import { makeTempFolder, removeTempFolder } from './temp-folder.ts'
+import { makeMemoryFolder, makeTempFolder, removeTempFolder } from './temp-folder.ts'
 
 export interface TestPostgres extends AsyncDisposable {
   /** Of the superuser, database `postgres`. Stays the same over `stop`, `kill` and `start`. */
@@ -22,13 +22,14 @@ export interface TestPostgres extends AsyncDisposable {
 const FAST = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
 
 /**
- * A real Postgres on a free port with its data in a temporary folder. `settings` are those of
- * postgresql.conf.
+ * A real Postgres on a free port with its data in a temporary folder, on the disk when it is to wait for
+ * it. `settings` are those of postgresql.conf.
  */
 export async function startTestPostgres(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<TestPostgres> {
-  const temp = makeTempFolder('postgres')
+  const isDurable = settings['fsync'] === 'on'
+  const temp = isDurable ? makeTempFolder('postgres') : makeMemoryFolder('postgres')
   const launch = async (port = 0) => {
     const started = await startPostgres({
       folder: join(temp, 'data'),
