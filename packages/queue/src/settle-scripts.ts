@@ -22,8 +22,10 @@ end
  * `add` puts the new run's message into that queue, once, with its fact;
  * `settle` tells of the decision and takes the letter out.
  * All three are done in one call where both queues are the same, else one after the other in their own
- * slots; then two may have claimed one letter for the same queue, and `settle` says whose it is. Who claims what was decided before has the decision told once more: the history takes the first
- * it hears of, and would wait for ever for one that got lost on its way. `scripts` are the texts of BullMQ's add scripts.
+ * slots; then two may have claimed one letter for the same queue, and `settle` says whose it is. Who
+ * claims what was decided before has the decision told once more: the history takes the first it hears
+ * of, and would wait for ever for one that got lost on its way. `scripts` are the texts of BullMQ's add
+ * scripts.
  */
 export function redriveScript(scripts: readonly string[]): string {
   return `

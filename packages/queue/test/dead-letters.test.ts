@@ -93,6 +93,20 @@ test('where the job has moved, the new run goes there', async () => {
   expect(await facts()).toMatchObject([{ kind: 'letter' }])
 })
 
+test('of many who redrive letters to where their job has moved, one has done it', async () => {
+  const { letters, open, bury, waiting } = await setup()
+  const ids = await Promise.all(Array.from({ length: 20 }, () => bury()))
+  const others = await Promise.all([open(), open()])
+  const all = await Promise.all(
+    [letters, ...others.map((each) => each.letters)].map((each) =>
+      each.redrive(ids.map(at), from('reports')),
+    ),
+  )
+  const isDone = all.flat().filter((result) => 'isNew' in result && result.isNew)
+  expect(isDone.map(({ id }) => id).toSorted()).toEqual(ids.toSorted())
+  expect((await waiting('reports')).toSorted()).toEqual(ids.map(redriveRunId).toSorted())
+})
+
 test.each([[['claim']], [['claim', 'add']]] as const)(
   'what died after %j is finished by the next, into the queue that was said first',
   async (steps) => {
