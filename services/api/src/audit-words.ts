@@ -1,4 +1,5 @@
 import type { Request } from 'express'
+import { z } from 'zod'
 import type { Method, Operation } from './operation.ts'
 
 /**
@@ -18,7 +19,7 @@ export function auditAction({
 
 /**
  * What an operation is done to: what it says, or its path up to the last part that varies,
- * `schedules/nightly`; nothing when none does.
+ * `schedules/nightly`; nothing when none does. An id is the same however its letters are written.
  */
 export function auditSubject({
   path,
@@ -31,7 +32,12 @@ export function auditSubject({
       : words
   return ({ params }) => {
     if (upTo.length === 0) return undefined
-    const filled = upTo.map((word) => (word.startsWith(':') ? params[word.slice(1)] : word))
+    const filled = upTo.map((word) => (word.startsWith(':') ? plain(params[word.slice(1)]) : word))
     return filled.join('/')
   }
+}
+
+function plain(part: string | string[] | undefined): string {
+  const text = String(part ?? '')
+  return z.uuid().safeParse(text).success ? text.toLowerCase() : text
 }
