@@ -12,8 +12,8 @@ export type RecordedBefore = string
  * since when the oldest transaction of a recorder is under way, whose rows bear the time of its beginning.
  * To be asked for before what is read by it, in a statement of its own.
  *
- * @NOTE Postgres tells a role of its own connections only. If recorders have another, what they write at
- * this very moment may be missed and come to light later.
+ * @NOTE Postgres tells a role of its own connections only. If recorders have another, or their address gives
+ * them another `application_name`, what they write at this very moment may be missed and come to light later.
  */
 export async function readRecordedBefore(db: Db): Promise<RecordedBefore> {
   const { rows } = await sql<{ us: string }>`
