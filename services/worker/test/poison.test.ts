@@ -12,11 +12,11 @@ afterAll(async () => {
 
 test('a run that kills its workers takes none of the runs beside it along', async () => {
   await using bench = openBench(server.url)
-  const env = { JADWAL_LOCK_MS: '1000', JADWAL_QUEUES: 'tests:20' }
+  const env = { JADWAL_LOCK_MS: '3000', JADWAL_QUEUES: 'tests:20' }
   const first = bench.spawn(env)
   await first.ready
   const innocents = await Promise.all(
-    Array.from({ length: 10 }, () => bench.add('slow', { ms: 700 })),
+    Array.from({ length: 10 }, () => bench.add('slow', { ms: 2_500 })),
   )
   await eventually(async () => expect(await bench.queue.getActiveCount()).toBe(10))
   const poison = await bench.add('kills')
