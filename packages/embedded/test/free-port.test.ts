@@ -12,6 +12,12 @@ test('a port that is taken is passed over for the next free one', async () => {
   server.close()
 })
 
+test('any free port is one that no outgoing connection is given', async () => {
+  const ports = await Promise.all(Array.from({ length: 20 }, () => freePort()))
+  // The lowest that Linux gives; other systems begin higher.
+  expect(Math.max(...ports)).toBeLessThan(32_768)
+})
+
 test('whoever is faster takes the port: the start is tried on another one', async () => {
   const ports: number[] = []
   const started = await onFreePort(0, async (port) => {
