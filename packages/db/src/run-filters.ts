@@ -1,4 +1,4 @@
-import { firstUuidAt, type RunState } from '@jadwal/domain'
+import { firstUuidAt, RunState } from '@jadwal/domain'
 import { type RawBuilder, sql } from 'kysely'
 import { gatherCondition, hasWords } from './gather-runs.ts'
 import type { Conditions, RunFilters } from './run-conditions.ts'
@@ -58,16 +58,6 @@ export interface Search {
   lead: RawBuilder<boolean>
 }
 
-const ALL_STATES: readonly RunState[] = [
-  'queued',
-  'running',
-  'retrying',
-  'succeeded',
-  'dead',
-  'cancelled',
-  'skipped',
-]
-
 /** How runs with these conditions are looked for. */
 export function planSearch(asked: Conditions): Search {
   // A state that is given twice would be looked into twice, and its runs counted twice.
@@ -97,7 +87,7 @@ function leadBy(
   const leads = led.filter((name) => given.includes(name) && !(byState && name === 'states'))
   return {
     leader,
-    states: byState ? (conditions.states ?? ALL_STATES) : undefined,
+    states: byState ? (conditions.states ?? RunState.options) : undefined,
     queuesOf: leader === 'job' && conditions.queue === undefined ? conditions.job : undefined,
     lead: sql.join<boolean>(
       leads.map((name) => condition(conditions, name)),

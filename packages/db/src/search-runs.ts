@@ -2,7 +2,7 @@ import { DAY, firstUuidAt } from '@jadwal/domain'
 import { sql } from 'kysely'
 import type { Db } from './database.ts'
 import { partitionStart } from './partitions.ts'
-import { type Probe, type ProbeKind, type ProbeResult, runProbes } from './probes.ts'
+import { type Look, type LookKind, type LookResult, takeLooks } from './looks.ts'
 import type { IdRange, Search } from './run-filters.ts'
 import { schemaOf } from './schema-plugin.ts'
 
@@ -40,19 +40,19 @@ export async function searchRuns(
   for (let at = 0, size = 1; at === 0 || at < days.length; at += size, size = at) {
     const batch = days.slice(at, at + size)
     const kind = at === 0 ? firstKind : laterKind
-    const probes: Probe[] = batch.map(({ table }) => ({ table, kind }))
-    if (at === 0) probes.push(...WITHOUT_DAY.map((table) => ({ table, kind: laterKind }) as const))
-    const results = await runProbes(db, probes, ask)
+    const looks: Look[] = batch.map(({ table }) => ({ table, kind }))
+    if (at === 0) looks.push(...WITHOUT_DAY.map((table) => ({ table, kind: laterKind }) as const))
+    const results = await takeLooks(db, looks, ask)
     for (const { ids } of results) for (const id of ids) found.add(id)
     for (const [place, { isPartial }] of results.entries()) {
-      const probe = probes[place]
-      if (!isPartial || probe === undefined) continue
+      const look = looks[place]
+      if (!isPartial || look === undefined) continue
       // Days newer than this one are done; what has no day matters to all.
       const newer = batch[place]?.endsId
       if (newer !== undefined && countFrom(found, newer) >= limit) break
       if (at > 0 && newer !== undefined && performance.now() - startedMs > PATIENCE_MS)
         return { ids: newest(found, limit).filter((id) => id >= newer), reachedId: newer }
-      for (const id of (await lookCloser(db, probe, ask)).ids) found.add(id)
+      for (const id of (await lookCloser(db, look, ask)).ids) found.add(id)
     }
     const reachedId = batch.at(-1)?.startsId
     if (reachedId === undefined) break
@@ -65,7 +65,7 @@ export async function searchRuns(
 }
 
 /** The looks that follow one that did not tell all. */
-const CLOSER: Record<ProbeKind, readonly ProbeKind[]> = {
+const CLOSER: Record<LookKind, readonly LookKind[]> = {
   exact: [],
   glance: ['some', 'window', 'every'],
   window: ['every'],
@@ -79,12 +79,12 @@ const CLOSER: Record<ProbeKind, readonly ProbeKind[]> = {
  */
 async function lookCloser(
   db: Db,
-  { table, kind }: Probe,
-  ask: Parameters<typeof runProbes>[2],
-): Promise<ProbeResult> {
-  let result: ProbeResult = { ids: [], isPartial: true }
+  { table, kind }: Look,
+  ask: Parameters<typeof takeLooks>[2],
+): Promise<LookResult> {
+  let result: LookResult = { ids: [], isPartial: true }
   for (const each of CLOSER[kind]) {
-    const [looked] = await runProbes(db, [{ table, kind: each }], ask)
+    const [looked] = await takeLooks(db, [{ table, kind: each }], ask)
     if (looked) result = looked
     if (!result.isPartial) break
   }

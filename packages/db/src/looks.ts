@@ -11,14 +11,14 @@ import type { IdRange, Search } from './run-filters.ts'
  * - `some`: everything that matches, by whatever indexes Postgres thinks best, unless that is too much;
  * - `every`: the same, however much it is.
  */
-export type ProbeKind = 'exact' | 'glance' | 'window' | 'some' | 'every'
+export type LookKind = 'exact' | 'glance' | 'window' | 'some' | 'every'
 
-export interface Probe {
+export interface Look {
   table: string
-  kind: ProbeKind
+  kind: LookKind
 }
 
-export interface ProbeResult {
+export interface LookResult {
   /** Newest first, at most as many as were asked for. */
   ids: string[]
   /** There may be more that match than the ids say: another kind of look has to tell. */
@@ -30,24 +30,24 @@ const LOOKED_AT = { glance: 400, window: 1_000 }
 /** Matches that `some` reads in one table. */
 const SOME = 10_000
 
-/** Carries out probes in one statement, each within its bounds. Results are in the order of the probes. */
-export async function runProbes(
+/** Takes looks in one statement, each within its bounds. Results are in the order of the looks. */
+export async function takeLooks(
   db: Db,
-  probes: readonly Probe[],
+  looks: readonly Look[],
   ask: { search: Search; range: IdRange; limit: number },
-): Promise<ProbeResult[]> {
-  const parts = probes.map(
-    (probe, at) => sql`SELECT ${sql.lit(at)} AS at, found.* FROM (${look(probe, ask)}) AS found`,
+): Promise<LookResult[]> {
+  const parts = looks.map(
+    (each, at) => sql`SELECT ${sql.lit(at)} AS at, found.* FROM (${lookQuery(each, ask)}) AS found`,
   )
   const { rows } = await sql<{ at: number; ids: string[]; seen: number }>`
     ${sql.join(parts, sql` UNION ALL `)} ORDER BY at`.execute(db)
   return rows.map(({ at, ids, seen }) => ({
     ids,
-    isPartial: isPartial(probes[at]?.kind, seen, ids.length < ask.limit),
+    isPartial: isPartial(looks[at]?.kind, seen, ids.length < ask.limit),
   }))
 }
 
-function isPartial(kind: ProbeKind | undefined, seen: number, isShort: boolean): boolean {
+function isPartial(kind: LookKind | undefined, seen: number, isShort: boolean): boolean {
   if (kind === 'glance' || kind === 'window') return isShort && seen === LOOKED_AT[kind]
   return kind === 'some' && seen > SOME
 }
@@ -59,7 +59,7 @@ interface Ask {
 }
 
 /** One row: the ids, and how many runs were looked at. */
-function look({ table, kind }: Probe, { search, range, limit }: Ask): RawBuilder<unknown> {
+function lookQuery({ table, kind }: Look, { search, range, limit }: Ask): RawBuilder<unknown> {
   const from = sql.table(table)
   switch (kind) {
     case 'exact':
