@@ -1,7 +1,7 @@
 import { DAY, type RunState, revision } from '@jadwal/domain'
 
 /** The days of the history: the last one is this one. */
-export const LAST_DAY_MS = Date.UTC(2026, 5, 30)
+const LAST_DAY_MS = Date.UTC(2026, 5, 30)
 export const DAYS = 30
 
 export const WORDS = {
