@@ -3,18 +3,20 @@ import { Counter, Gauge, Registry } from 'prom-client'
 import type { QueueSnapshot, QueueSnapshots } from './queue-snapshots.ts'
 
 /** How an attempt to sign in ended, or the use of a wrong token as a header. */
-export type SignInOutcome =
-  | 'signed-in'
-  | 'wrong-token'
+const OUTCOMES = [
+  'signed-in',
+  'wrong-token',
   /** Not looked at, as too many wrong tokens came from there. */
-  | 'slowed-down'
+  'slowed-down',
   /** The provider knows them, and names no role that is one here. */
-  | 'no-role'
+  'no-role',
   /** The provider did not let them in. */
-  | 'refused'
+  'refused',
   /** What came back belongs to no sign-in that goes on. */
-  | 'stale'
-  | 'provider-away'
+  'stale',
+  'provider-away',
+] as const
+export type SignInOutcome = (typeof OUTCOMES)[number]
 
 export interface ApiMetrics {
   read: () => Promise<{ text: string; contentType: string }>
@@ -34,6 +36,8 @@ export function createApiMetrics(snapshots: QueueSnapshots, log: Logger): ApiMet
     labelNames: ['outcome'] as const,
     registers: [process],
   })
+  // What first appears with its first count is no increase to who watches the rate.
+  for (const outcome of OUTCOMES) signIns.inc({ outcome }, 0)
   const read: ApiMetrics['read'] = async () => {
     const snapshot = await snapshots.recent().catch(failed)
     const parts = [process, ...(snapshot ? [queueMetrics(snapshot)] : [])]
