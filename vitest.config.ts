@@ -2,8 +2,8 @@ import { defineConfig } from 'vitest/config'
 
 /** Tests that start many processes: after all others. */
 const SYSTEM = ['test/faults/**/*.test.ts', 'test/start/**/*.test.ts']
-/** Of those, the ones that promise a time or watch the CPU: one file after the other. */
-const ALONE = [
+/** Of those, the ones that promise a time or watch the CPU: after all others, as many as there are cores. */
+const CALM = [
   'test/faults/{redis-moods,rolling-restart,scheduler-clock,scheduler-kill,worker-stop}.test.ts',
   'test/start/**/*.test.ts',
 ]
@@ -22,7 +22,7 @@ export default defineConfig({
     globalSetup: './test/setup/global-setup.ts',
     // Tests wait more than they compute.
     maxWorkers: 4,
-    projects: faultsOnly ? [long()] : [fast(), system(), alone()],
+    projects: faultsOnly ? [long()] : [fast(), system(), calm()],
   },
 })
 
@@ -48,21 +48,21 @@ function system() {
       ...shared,
       name: 'system',
       include: SYSTEM,
-      exclude: [...LONG, ...ALONE],
+      exclude: [...LONG, ...CALM],
       testTimeout: 120_000,
       sequence: { groupOrder: 1 },
     },
   }
 }
 
-function alone() {
+function calm() {
   return {
     test: {
       ...shared,
-      name: 'alone',
-      include: ALONE,
+      name: 'calm',
+      include: CALM,
       testTimeout: 120_000,
-      fileParallelism: false,
+      maxWorkers: 2,
       sequence: { groupOrder: 2 },
     },
   }
