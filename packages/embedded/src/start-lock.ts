@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import {
   closeSync,
-  existsSync,
   linkSync,
   openSync,
   readFileSync,
@@ -84,11 +83,14 @@ async function removeStale(file: string): Promise<void> {
   const text = read(file)
   if (text === undefined) return
   const holder = parseIdentity(text)
-  if (holder && (await isAlive(holder))) {
-    throw new AlreadyRunningError(holder.pid, read(stoppingFile(file)) === text)
+  const isHeld = holder !== undefined && (await isAlive(holder))
+  const pid = isHeld ? holder.pid : holder ? undefined : findHolder(file)
+  if (pid !== undefined) {
+    const mark = read(stoppingFile(file))
+    // It may have been given back meanwhile, with its mark.
+    if (read(file) !== text) return
+    throw new AlreadyRunningError(pid, isHeld ? mark === text : mark !== undefined)
   }
-  const unnamed = holder ? undefined : findHolder(file)
-  if (unnamed) throw new AlreadyRunningError(unnamed, existsSync(stoppingFile(file)))
   const aside = `${file}.${randomBytes(4).toString('hex')}`
   try {
     renameSync(file, aside)

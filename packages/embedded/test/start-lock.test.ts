@@ -2,7 +2,7 @@ import { readdirSync, watch, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventually, makeTempFolder, removeTempFolder } from '@jadwal/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { AlreadyRunningError, takeStartLock } from '../src/start-lock.ts'
+import { AlreadyRunningError, type StartLock, takeStartLock } from '../src/start-lock.ts'
 
 let folder = ''
 beforeEach(() => {
@@ -47,6 +47,21 @@ test('while it gives the lock back, nobody sees one that goes on', async () => {
   await eventually(() => expect(gone).toHaveLength(2))
   watcher.close()
   expect(gone).toEqual(['lock', 'lock.stopping'])
+})
+
+test('who looks at a lock that is given back meanwhile gets it', async () => {
+  const file = join(folder, 'lock')
+  for (let round = 0; round < 50; round += 1) {
+    const lock = await takeStartLock(file)
+    lock.markStopping()
+    const waiting = takeStartLock(file)
+    // Between two steps of it, another one each round.
+    for (let step = 0; step < round; step += 1) await new Promise(setImmediate)
+    lock.release()
+    const next = await waiting.catch((error: unknown) => error)
+    if (next instanceof AlreadyRunningError) expect(next).toMatchObject({ stopping: true })
+    else (next as StartLock).release()
+  }
 })
 
 test.each(['', '{"pid":', 'null', '{}'])('a damaged lock (%j) counts for nothing', async (text) => {
