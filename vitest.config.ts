@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 
 /** Tests that start many processes: after all others. */
 const SYSTEM = ['test/faults/**/*.test.ts', 'test/start/**/*.test.ts']
-/** Of those, the ones that promise a time or watch the CPU: after all others, as many as there are cores. */
+/** Of those, the ones that promise a time or watch the CPU: after all others, one file at a time. */
 const CALM = [
   'test/faults/{redis-moods,rolling-restart,scheduler-clock,scheduler-kill,worker-stop}.test.ts',
   'test/start/**/*.test.ts',
@@ -62,7 +62,7 @@ function calm() {
       name: 'calm',
       include: CALM,
       testTimeout: 120_000,
-      maxWorkers: 2,
+      fileParallelism: false,
       sequence: { groupOrder: 2 },
     },
   }
