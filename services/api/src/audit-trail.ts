@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { type AuditFact, type Clock, newOrderedId } from '@jadwal/domain'
 import { appendAudit, Patience, randomFromPool } from '@jadwal/queue'
 import { type Logger, sleep } from '@jadwal/runtime'
@@ -6,10 +7,15 @@ import { askRedis } from './ask.ts'
 import { auditable, type Discretion } from './auditable.ts'
 import type { Caller } from './caller.ts'
 import { Catalogue } from './catalogue.ts'
+import { Problem } from './problem.ts'
 
-/** How often an entry's end is tried to be written, and how long is waited in between. */
-const TRIES = 3
+/** How often an entry's end is tried to be written, and how long is waited in between: a minute in all. */
+const TRIES = 60
 const TRY_AGAIN_MS = 1_000
+/** Ends that wait to be tried again. An entry has 48 KiB at most. */
+const MOST_WAITING = 1_000
+/** How long is still tried when the api stops. */
+const AT_CLOSE_MS = 5_000
 const LONGEST_SUBJECT = 500
 
 /** An act that is to be in the audit log. */
@@ -57,18 +63,32 @@ export class AuditTrail {
   readonly #catalogue: Catalogue
   readonly #patience: Patience
   readonly #ending = new Set<Promise<void>>()
+  readonly #closing = new AbortController()
+  #waiting = 0
 
   constructor(deps: AuditDeps) {
     this.#deps = deps
     this.#catalogue = new Catalogue(deps)
     this.#patience = new Patience(deps.redis)
+    setMaxListeners(MOST_WAITING, this.#closing.signal)
   }
 
-  /** Resolves when the entry is written. Throws a `Problem` when Redis is away: then nothing may be done. */
+  /**
+   * Resolves when the entry is written. Throws a `Problem` when Redis is away: then nothing may be done,
+   * and should the entry get into Redis all the same, it ends with the status of the `Problem`.
+   */
   async begin(act: Act): Promise<OpenEntry> {
     const discretion = await this.#discretion(act)
     const fact = this.#fact(act, discretion)
-    await this.#append(fact)
+    // A command that goes out may be carried out later, however soon its answer is given up.
+    const goesOut = this.#deps.redis.status === 'ready'
+    try {
+      await this.#append(fact)
+    } catch (error) {
+      if (goesOut && error instanceof Problem)
+        this.#inBackground(this.#end(fact, { status: error.status, change: {}, act }))
+      throw error
+    }
     return {
       end: (status, change = {}) => this.#inBackground(this.#end(fact, { status, change, act })),
     }
@@ -83,9 +103,12 @@ export class AuditTrail {
     )
   }
 
-  /** Resolves when what was ended is written, or given up. */
+  /** Resolves when what was ended is written, or given up: within 5 s and what a last try takes. */
   async close(): Promise<void> {
+    const written = new AbortController()
+    void sleep(AT_CLOSE_MS, written.signal).then(() => this.#closing.abort())
     await Promise.all(this.#ending)
+    written.abort()
   }
 
   /** What jobs say of their payloads; asked for only where there may be one. */
@@ -136,18 +159,34 @@ export class AuditTrail {
         after: auditable(change.after, discretion),
       },
     }
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await this.#append(ended)
-      } catch (error) {
-        if (tries === TRIES) {
-          const { actor, action, subject } = ended.audit
-          const facts = { err: error, id, actor, action, subject, status }
-          return this.#deps.log.error(facts, 'the end of an act is not in the audit log')
-        }
-        await sleep(TRY_AGAIN_MS)
-      }
+    const failed = await this.#failureOf(ended)
+    if (failed === undefined) return
+    const { actor, action, subject } = ended.audit
+    const facts = { err: failed, id, actor, action, subject, status }
+    if (!(await this.#writtenLater(ended)))
+      this.#deps.log.error(facts, 'the end of an act is not in the audit log')
+  }
+
+  /** Tries again for a minute, unless too many wait already. */
+  async #writtenLater(fact: AuditFact): Promise<boolean> {
+    if (this.#waiting >= MOST_WAITING) return false
+    const { signal } = this.#closing
+    this.#waiting += 1
+    let isWritten = false
+    for (let tries = 1; tries < TRIES && !isWritten && !signal.aborted; tries += 1) {
+      await sleep(TRY_AGAIN_MS, signal)
+      isWritten = (await this.#failureOf(fact)) === undefined
     }
+    this.#waiting -= 1
+    return isWritten
+  }
+
+  /** Why a fact could not be written; undefined when it was. */
+  async #failureOf(fact: AuditFact): Promise<unknown> {
+    return await this.#append(fact).then(
+      () => undefined,
+      (error: unknown) => error,
+    )
   }
 
   async #append(fact: AuditFact): Promise<void> {

@@ -1,6 +1,11 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { REDACTED } from '@jadwal/domain'
-import { publishCatalogue } from '@jadwal/queue'
-import { expect, test } from 'vitest'
+import { openRedis, producerConnection, publishCatalogue } from '@jadwal/queue'
+import { createLogger } from '@jadwal/runtime'
+import { eventually, startTestRedis } from '@jadwal/testkit'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { type Act, AuditTrail } from '../src/audit-trail.ts'
 import { EMAIL_JOB } from './job-catalogue.ts'
 import { auditFacts, auditOf } from './setup-audit.ts'
 import { EMAIL, setupSchedules } from './setup-schedules.ts'
@@ -70,4 +75,53 @@ test('a change is refused when Redis can take no entry', async () => {
   const { status } = await api.send('POST', '/schedules/nightly/pause', {})
   expect(status).toBe(500)
   expect((await api.send('GET', '/schedules/nightly')).body).not.toHaveProperty('pause')
+})
+
+const ACT: Act = { caller: { name: 'ana', role: 'admin', by: 'token' }, action: 'schedules.pause' }
+
+async function setupTrail(url: string) {
+  const redis = openRedis(producerConnection(url), () => undefined)
+  onTestFinished(() => redis.disconnect())
+  if (redis.status !== 'ready') await once(redis, 'ready')
+  const log = createLogger('api', 'silent')
+  const lost = vi.spyOn(log, 'error')
+  // Time stands still, so that the jobs need not be read again.
+  const clock = { now: () => new Date('2026-12-01T00:00:00Z'), monotonicMs: () => 0 }
+  const prefix = `trail-${randomUUID()}`
+  return { redis, prefix, trail: new AuditTrail({ redis, prefix, clock, log }), lost }
+}
+
+test('an act that is refused as Redis stands still ends with 503 when Redis goes on and writes its entry', async () => {
+  await using redis = await startTestRedis({ appendonly: 'no' })
+  const t = await setupTrail(redis.url)
+  const first = await t.trail.begin(ACT)
+  first.end(200)
+  await eventually(async () => expect(await auditFacts(t)).toHaveLength(2))
+  redis.pause()
+  // Each is given up after a second.
+  for (const _ of [1, 2, 3])
+    await expect(t.trail.begin(ACT)).rejects.toMatchObject({ kind: 'redis-unavailable' })
+  redis.resume()
+  await eventually(async () => {
+    const facts = await auditFacts(t)
+    const begun = facts.filter(({ audit }) => audit.status === undefined).map(({ id }) => id)
+    const ended = facts.filter(({ audit }) => audit.status !== undefined)
+    expect(begun).toHaveLength(4)
+    expect(new Set(ended.map(({ id }) => id))).toEqual(new Set(begun))
+    const refused = ended.filter(({ id }) => id !== begun[0])
+    expect(new Set(refused.map(({ audit }) => audit.status))).toEqual(new Set([503]))
+  })
+  await t.trail.close()
+  expect(t.lost).not.toHaveBeenCalled()
+})
+
+test('ends wait for Redis in a bounded number, and not when the api stops', async () => {
+  await using redis = await startTestRedis({ appendonly: 'no' })
+  const { trail, lost } = await setupTrail(redis.url)
+  await trail.begin(ACT)
+  await redis.stop()
+  for (let count = 0; count < 1_003; count += 1) trail.note(ACT, 403)
+  await eventually(() => expect(lost).toHaveBeenCalledTimes(3))
+  await trail.close()
+  expect(lost).toHaveBeenCalledTimes(1_003)
 })
