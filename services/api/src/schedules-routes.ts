@@ -13,7 +13,7 @@ import { Problem } from './problem.ts'
 import { ScheduleJobs } from './schedule-jobs.ts'
 import { scheduleProblem } from './schedule-problems.ts'
 import { readReason, readScheduleQuery } from './schedule-query.ts'
-import { scheduleViews } from './schedule-view.ts'
+import { pauseView, scheduleViews } from './schedule-view.ts'
 import { warningsOn } from './schedule-warnings.ts'
 import {
   deleteScheduleDoc,
@@ -111,7 +111,10 @@ function deleteHandler(deps: ApiDeps): RequestHandler {
     })
     // Somebody else was faster.
     if (!before) throw noSchedule(name)
-    noteChange(res, { before: before.schedule.spec, after: null })
+    const { schedule, pause } = before
+    // Its pause ends with it. First, since of what is long only the beginning is kept.
+    const paused = pause ? { pause: pauseView(pause) } : {}
+    noteChange(res, { before: { ...paused, ...schedule.spec }, after: null })
     res.status(204).end()
   }
 }

@@ -172,3 +172,32 @@ test.each([
   const entries = await entriesOf(t, { actions: [...actions], count: 12 })
   expectOneHistory(entries, { from: { pause: null }, to: { pause: now ?? null } })
 })
+
+test('pauses of one schedule are one history, also where it is deleted while it rests', async () => {
+  const path = 'schedules/leaves'
+  const pause = (reason: string) => t.send('POST', `/${path}/pause`, { reason })
+  await t.send('POST', '/resume')
+  await t.send('PUT', `/${path}`, EMAIL)
+  await pause('maintenance')
+  const rests = await shown(path)
+  await t.send('DELETE', `/${path}`)
+  const [deleted] = await entriesOf(t, { subject: path, count: 3 })
+  expect(deleted).toMatchObject({ before: { ...EMAIL, pause: pauseIn(rests) }, after: null })
+  expect(pauseIn(rests)).toMatchObject({ reason: 'maintenance' })
+
+  for (const _ of numbers(4)) {
+    await t.send('PUT', `/${path}`, EMAIL)
+    await Promise.all([pause('a'), pause('b'), t.send('DELETE', `/${path}`), pause('c')])
+  }
+  const entries = await entriesOf(t, { subject: path, count: 23 })
+  const ofPauses = entries
+    .filter(({ action }) => action !== 'schedules.put')
+    .map((entry) =>
+      Object.assign(entry, { before: pauseIn(entry.before), after: pauseIn(entry.after) }),
+    )
+  expectOneHistory(ofPauses, { from: null, to: pauseIn(await shown(path)) })
+})
+
+function pauseIn(state: unknown): unknown {
+  return (state as { pause?: unknown } | null)?.pause ?? null
+}
