@@ -1,27 +1,35 @@
-import type { JobDescription } from '@jadwal/domain'
+import type { Clock, JobDescription } from '@jadwal/domain'
 import type { RunRequest } from '@jadwal/queue'
-import type { ApiDeps } from './api-deps.ts'
 import { enqueueOptions, EnqueueRequest, findJob, problemsTogether } from './enqueue-request.ts'
 import { toProblem } from './error-handler.ts'
 import { inSlices } from './in-slices.ts'
 import { invalidPayload, type JobCheck } from './job-check.ts'
 import type { Line } from './ndjson-lines.ts'
+import type { Turn } from './take-turns.ts'
 import { type FieldError, Problem } from './problem.ts'
 import { fieldErrors } from './zod-problem.ts'
 
 /** A line with a run that may be enqueued, or with what is wrong about it. */
 export type ReadLine = { number: number } & ({ request: RunRequest } | { problem: Problem })
 
-/** Reads lines as runs, each for itself. Throws a `Problem` when Redis is away. */
+/** What lines are read with. */
+export interface ReadDeps {
+  clock: Clock
+  jobs: JobCheck
+  turn: Turn
+}
+
+/** Reads lines as runs, each for itself, when it is their turn. Throws a `Problem` when Redis is away. */
 export async function readLines(
-  { clock }: Pick<ApiDeps, 'clock'>,
-  jobs: JobCheck,
+  { clock, jobs, turn }: ReadDeps,
   lines: readonly Line[],
 ): Promise<ReadLine[]> {
-  const parsed = await inSlices(parse(lines, clock.now().getTime()), clock)
+  await turn()
+  const parsed = await inSlices(parse(lines, clock.now().getTime()), clock, turn)
   const names = parsed.flatMap((line) => ('run' in line ? [line.run.job] : []))
   const known = await jobs.jobsWith(new Set(names))
-  return await inSlices(check(parsed, known, jobs), clock)
+  await turn()
+  return await inSlices(check(parsed, known, jobs), clock, turn)
 }
 
 type ParsedLine = { number: number } & ({ run: EnqueueRequest } | { problem: Problem })

@@ -6,7 +6,7 @@ import {
   type RunRequest,
 } from '@jadwal/queue'
 import type { Request, RequestHandler, Response } from 'express'
-import { type ReadLine, readLines } from './accept-lines.ts'
+import { type ReadDeps, type ReadLine, readLines } from './accept-lines.ts'
 import type { ApiDeps } from './api-deps.ts'
 import { checkOwnIds } from './check-own-ids.ts'
 import { toProblem } from './error-handler.ts'
@@ -15,8 +15,12 @@ import { bodyLimit } from './json-body.ts'
 import { EndlessStreamError, type Line, linesOf } from './ndjson-lines.ts'
 import { Problem } from './problem.ts'
 import { type Sent, sendApart } from './send-apart.ts'
+import { StreamPlaces } from './stream-places.ts'
+import { takeTurns } from './take-turns.ts'
 
 const NDJSON = 'application/x-ndjson'
+/** Streams at once in one process. */
+const MOST_STREAMS = 16
 /** Lines of one stream. */
 const MOST_LINES = 1_000_000
 /** A line that is too long is read over so far. */
@@ -29,10 +33,16 @@ const IDLE_MS = 30_000
 /**
  * Takes a run a line, and answers a line for each while others still come in. Reads no faster than Redis
  * takes the runs and the client the answers, so that a stream of any length needs the memory of a few
- * hundred lines. What is not NDJSON is left to those who come after.
+ * hundred lines. Streams take turns, and no more than a few are served at once, so that other requests are
+ * answered meanwhile. What is not NDJSON is left to those who come after.
  */
 export function enqueueStream(deps: ApiDeps): RequestHandler {
-  const jobs = new JobCheck(deps)
+  const places = new StreamPlaces(
+    MOST_STREAMS,
+    `At most ${MOST_STREAMS} streams of runs may come to this process at once.`,
+  )
+  const turn = takeTurns()
+  const readDeps = { clock: deps.clock, jobs: new JobCheck(deps), turn }
   const limits = {
     mostBytes: bodyLimit(deps.maxPayloadBytes),
     mostPassedOver: MOST_PASSED_OVER,
@@ -41,19 +51,21 @@ export function enqueueStream(deps: ApiDeps): RequestHandler {
   return async (req, res, next) => {
     if (!req.is(NDJSON)) return next()
     refuseEncoded(req)
+    const leave = places.take()
     res.status(202).type(NDJSON).flushHeaders()
     const answers = new Answers(req, res)
     req.setTimeout(IDLE_MS, () => req.destroy())
     try {
-      for await (const lines of linesOf(req, limits))
+      for await (const lines of linesOf(req, limits, turn))
         for (let at = 0; at < lines.length; at += AT_ONCE)
-          await answers.write(await enqueueLines(deps, jobs, lines.slice(at, at + AT_ONCE)))
+          await answers.write(await enqueueLines(deps, readDeps, lines.slice(at, at + AT_ONCE)))
       res.end()
     } catch (error) {
       if (req.destroyed && !req.complete) res.destroy()
       else answers.stop(error instanceof EndlessStreamError ? endless(error) : toProblem(error))
     } finally {
       req.setTimeout(0)
+      leave()
     }
   }
 }
@@ -63,10 +75,10 @@ type Outcome = { line: number } & ({ id: string; existing: boolean } | { problem
 /** The outcome of each line, in their order. Throws when Redis is away, and then some may be in. */
 async function enqueueLines(
   deps: ApiDeps,
-  jobs: JobCheck,
+  readDeps: ReadDeps,
   lines: readonly Line[],
 ): Promise<Outcome[]> {
-  const read: ReadLine[] = await readLines(deps, jobs, lines)
+  const read: ReadLine[] = await readLines(readDeps, lines)
   const good = read.flatMap((line) => ('request' in line ? [line] : []))
   const sent = await sendApart(
     good.map(({ request }) => request),
@@ -113,10 +125,12 @@ function plain(text: string): string {
 class Answers {
   readonly #res: Response
   readonly #requestId: string
+  readonly #gone = new AbortController()
   #last = 0
 
   constructor(req: Request, res: Response) {
     this.#res = res
+    res.once('close', () => this.#gone.abort())
     this.#requestId = typeof req.id === 'string' ? req.id : ''
   }
 
@@ -125,12 +139,11 @@ class Answers {
     const text = outcomes.map((outcome) => `${JSON.stringify(this.#shown(outcome))}\n`).join('')
     this.#last = outcomes.at(-1)?.line ?? this.#last
     if (this.#res.write(text)) return
-    await once(this.#res, 'drain', { signal: AbortSignal.timeout(IDLE_MS) }).catch(
-      (error: unknown) => {
-        this.#res.destroy()
-        throw error
-      },
-    )
+    const signal = AbortSignal.any([this.#gone.signal, AbortSignal.timeout(IDLE_MS)])
+    await once(this.#res, 'drain', { signal }).catch((error: unknown) => {
+      this.#res.destroy()
+      throw error
+    })
   }
 
   /** Says in a last line that nothing after the lines that were answered is sure to be in. */

@@ -12,7 +12,7 @@ import type { Redis } from 'ioredis'
 import { askRedis } from './ask.ts'
 import type { EventFilter } from './event-filter.ts'
 import { EventStream } from './event-stream.ts'
-import { Problem } from './problem.ts'
+import { StreamPlaces } from './stream-places.ts'
 
 const BLOCK_MS = 1_000
 const HEARTBEAT_MS = 15_000
@@ -56,8 +56,8 @@ export class EventHub {
   readonly #streams = new Map<EventStream, Admitted>()
   readonly #stop = new AbortController()
   readonly #onError: (error: unknown) => void
-  /** Those that are being let in, too. */
-  #clients = 0
+  /** Those that are being let in have one, too. */
+  readonly #places: StreamPlaces
   /** Behind what was read last; undefined while nothing is read. */
   #position: EventPosition | undefined
   #readsRuns = false
@@ -66,6 +66,10 @@ export class EventHub {
 
   constructor(deps: EventHubDeps) {
     this.#deps = deps
+    this.#places = new StreamPlaces(
+      deps.most,
+      `At most ${deps.most} clients may listen to events of this process (JADWAL_MAX_EVENT_STREAMS).`,
+    )
     this.#reader = new EventReader(deps.prefix)
     this.#onError = rateLimitedErrors(deps.log, 'events can not be read for now')
     this.#blocking = openRedis(producerConnection(deps.redisUrl), this.#onError)
@@ -76,13 +80,13 @@ export class EventHub {
    * are too many clients or Redis is away, before anything is sent.
    */
   async serve(res: Response, { filter, after, mayListen }: Listening): Promise<void> {
-    const { clock, redis, most } = this.#deps
-    if (this.#clients >= most || this.#stop.signal.aborted) throw tooMany(most)
-    this.#clients += 1
+    const { clock, redis } = this.#deps
+    if (this.#stop.signal.aborted) throw this.#places.refusal()
+    const leave = this.#places.take()
     const nowMs = (): number => clock.monotonicMs()
     const stream = new EventStream(res, { filter, position: after ?? BEGIN, nowMs })
     res.on('close', () => {
-      this.#clients -= 1
+      leave()
       this.#streams.delete(stream)
     })
     const until = await askRedis(() => this.#join(stream, mayListen))
@@ -213,11 +217,4 @@ function startStream(res: Response): void {
   })
   res.flushHeaders()
   res.write('retry: 2000\n\n')
-}
-
-function tooMany(most: number): Problem {
-  return new Problem('too-many-streams', {
-    detail: `At most ${most} clients may listen to events of this process (JADWAL_MAX_EVENT_STREAMS).`,
-    headers: { 'Retry-After': '10' },
-  })
 }

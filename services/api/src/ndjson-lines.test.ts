@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { EndlessStreamError, type Line, type LineLimits, linesOf } from './ndjson-lines.ts'
 
@@ -14,7 +15,8 @@ async function read(pieces: Iterable<string>, limits: Partial<LineLimits> = {}) 
   )
   const lines: Line[] = []
   try {
-    for await (const some of linesOf(stream, { ...LIMITS, ...limits })) lines.push(...some)
+    for await (const some of linesOf(stream, { ...LIMITS, ...limits }, setImmediate))
+      lines.push(...some)
     return { lines, error: undefined }
   } catch (error) {
     return { lines, error: error instanceof EndlessStreamError ? error.message : error }

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import type { Turn } from './take-turns.ts'
 
 /** A line of a stream of JSON, without its end. */
 export interface Line {
@@ -27,12 +28,14 @@ const NEWLINE = 0x0a
 
 /**
  * The lines of a stream, as many at a time as came in together; empty ones are counted and left out. Reads
- * on only when it is asked for more, and keeps at most one piece and `mostBytes` of a line in memory.
+ * on only when it is asked for more and it is its turn, and keeps at most one piece and `mostBytes` of a
+ * line in memory.
  * Throws EndlessStreamError behind the last line that it may have.
  */
 export async function* linesOf(
   stream: Readable,
   { mostBytes, mostPassedOver, mostLines }: LineLimits,
+  turn: Turn,
 ): AsyncGenerator<Line[]> {
   let number = 0
   let begun: Buffer[] = []
@@ -49,6 +52,7 @@ export async function* linesOf(
   // Who stops reading has still to answer.
   const pieces: AsyncIterable<Buffer> = stream.iterator({ destroyOnReturn: false })
   for await (const piece of pieces) {
+    await turn()
     const lines: Line[] = []
     let from = 0
     for (let at = piece.indexOf(NEWLINE); at !== -1; at = piece.indexOf(NEWLINE, from)) {

@@ -37,7 +37,7 @@ const KINDS = {
   'tokens-unavailable': [503, 'Tokens cannot be checked'],
   'no-encryption-key': [503, 'The api has no key to encrypt with'],
   'try-later': [503, 'Try again later'],
-  'too-many-streams': [503, 'Too many listen to events'],
+  'too-many-streams': [503, 'There are too many streams'],
   'answer-timeout': [504, 'The answer took too long'],
   'no-successor': [504, 'No other scheduler took over'],
 } as const

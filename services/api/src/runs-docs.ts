@@ -131,7 +131,7 @@ export const enqueueBatchDoc: OperationDoc = {
   id: 'enqueueRuns',
   summary: 'Enqueue many runs',
   description:
-    'Up to 10,000, in 32 MiB. When one of them is wrong none is enqueued, and the problem names those that are, as `runs[3].payload.to`.\n\nAs `application/x-ndjson`, a run a line, up to 1,000,000 lines: each line is answered with a line, in their order, while others still come in. One that is wrong is answered with its problem, and the others are enqueued all the same. Read the answers while you send: the stream is read no faster. A last line with `afterLine` says that the stream was given up; what was not answered may be in or not, so give each run an `id` or `idempotencyKey` and send it again.',
+    'Up to 10,000, in 32 MiB. When one of them is wrong none is enqueued, and the problem names those that are, as `runs[3].payload.to`.\n\nAs `application/x-ndjson`, a run a line, up to 1,000,000 lines: each line is answered with a line, in their order, while others still come in. One that is wrong is answered with its problem, and the others are enqueued all the same. Read the answers while you send: the stream is read no faster. A process of the api serves 16 such streams at once; one more is answered with 503 and `Retry-After`. A last line with `afterLine` says that the stream was given up; what was not answered may be in or not, so give each run an `id` or `idempotencyKey` and send it again.',
   body: {
     schema: z.strictObject({ runs: z.array(WrittenRun).min(1).max(10_000) }),
     example: { runs: [FIRST] },
@@ -152,5 +152,5 @@ export const enqueueBatchDoc: OperationDoc = {
       },
     },
   },
-  problems: ['unknown-job', 'invalid-payload', 'idempotency-conflict'],
+  problems: ['unknown-job', 'invalid-payload', 'idempotency-conflict', 'too-many-streams'],
 }

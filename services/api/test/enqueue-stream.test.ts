@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { request } from 'node:http'
+import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
 import { publishCatalogue } from '@jadwal/queue'
 import { eventually } from '@jadwal/testkit'
@@ -153,6 +155,70 @@ test('a compressed stream is refused before anything is read', async () => {
   const { status, body } = await api.ask('/api/v1/runs/batch', init)
   expect([status, body.type]).toEqual([415, 'urn:jadwal:problem:unsupported-media-type'])
 })
+
+test('no more streams than allowed are served at once; one that ends or breaks off makes room', async () => {
+  const held = Array.from({ length: 16 }, () => open())
+  for (const { send, next } of held) {
+    send(GOOD)
+    expect(await next()).toMatchObject({ line: 1, state: 'queued' })
+  }
+  const init = {
+    method: 'POST',
+    headers: { 'content-type': NDJSON },
+    body: JSON.stringify({ job: 'no.such' }),
+  }
+  const status = async () => (await api.ask('/api/v1/runs/batch', init)).status
+  const refused = await api.ask('/api/v1/runs/batch', init)
+  expect(refused.status).toBe(503)
+  expect(refused.body.type).toBe('urn:jadwal:problem:too-many-streams')
+  expect(refused.headers.get('retry-after')).toBe('10')
+  expect((await api.post(GOOD)).status).toBe(202)
+
+  held[0]?.req.end()
+  expect(await held[0]?.next()).toBeUndefined()
+  const last = open()
+  last.send(GOOD)
+  expect(await last.next()).toMatchObject({ line: 1, state: 'queued' })
+  expect(await status()).toBe(503)
+
+  last.req.destroy()
+  await eventually(async () => expect(await status()).toBe(202))
+  for (const { req } of held) req.destroy()
+})
+
+test('a stream whose client goes without having read its answers makes room', async () => {
+  const piece = `${JSON.stringify({ job: 'no.such' })}\n`.repeat(1_000)
+  const deaf = Array.from({ length: 16 }, () => connect(Number(new URL(api.url).port), '127.0.0.1'))
+  for (const socket of deaf) {
+    socket.on('error', () => undefined)
+    socket.write(
+      `POST /api/v1/runs/batch HTTP/1.1\r\nHost: api\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: ${NDJSON}\r\nContent-Length: 1000000000\r\n\r\n`,
+    )
+    const pump = (): void => {
+      while (!socket.destroyed && socket.write(piece));
+    }
+    socket.on('drain', pump)
+    pump()
+    await once(socket, 'data')
+    socket.pause()
+  }
+  const init = { method: 'POST', headers: { 'content-type': NDJSON }, body: '{}' }
+  const status = async () => (await api.ask('/api/v1/runs/batch', init)).status
+  expect(await status()).toBe(503)
+  // Nobody takes their answers: they stand still, as what they were sent does.
+  let sent = -1
+  await eventually(
+    () => {
+      const before = sent
+      sent = deaf.reduce((bytes, { bytesWritten }) => bytes + bytesWritten, 0)
+      expect(sent).toBe(before)
+    },
+    { timeoutMs: 20_000, everyMs: 500 },
+  )
+  for (const socket of deaf) socket.destroy()
+  // Sooner than the 30 s after which answers that nobody takes end a stream.
+  await eventually(async () => expect(await status()).toBe(202), { timeoutMs: 10_000 })
+}, 60_000)
 
 test('where Redis gives up in the middle of a stream, the last line says behind which line', async () => {
   const { req, send, next } = open()
