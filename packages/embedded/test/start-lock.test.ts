@@ -55,14 +55,14 @@ test('who looks at a lock that is given back meanwhile gets it, or is told to wa
   for (let round = 0; round < 50; round += 1) {
     const lock = await takeStartLock(file)
     lock.markStopping()
-    const waiting = takeStartLock(file)
-    // Between two steps of it, another one each round.
-    for (let step = 0; step < round; step += 1) await new Promise(setImmediate)
-    lock.release()
-    await waiting.then(
+    const waiting = takeStartLock(file).then(
       (next) => next.release(),
       (error: unknown) => void refusals.push(error),
     )
+    // Between two steps of it, another one each round.
+    for (let step = 0; step < round; step += 1) await new Promise(setImmediate)
+    lock.release()
+    await waiting
   }
   for (const refusal of refusals) expect(refusal).toMatchObject({ stopping: true })
 })
