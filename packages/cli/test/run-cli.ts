@@ -1,9 +1,7 @@
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-
-const TSX = import.meta.resolve('tsx')
-const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+import { BINARY } from './jadwal.ts'
 
 export const CASES = fileURLToPath(new URL('cases/', import.meta.url))
 
@@ -13,14 +11,14 @@ export interface Ended {
   report: string
 }
 
-/** Runs the command line as a process of its own, in the folder of the cases and the zone Asia/Jakarta. */
+/** Runs the built command as a process of its own, in the folder of the cases and the zone Asia/Jakarta. */
 export async function runCli(args: string[], input = ''): Promise<Ended> {
-  return await runNode(['--import', TSX, MAIN, ...args], input)
+  return await runNode([BINARY, ...args], input)
 }
 
 /** The same, but nobody reads what it writes to standard output. */
 export async function runUnread(args: string[], input: string): Promise<Ended> {
-  return await runNode(['--import', TSX, MAIN, ...args], input, { unread: true })
+  return await runNode([BINARY, ...args], input, { unread: true })
 }
 
 export async function runNode(args: string[], input = '', { unread = false } = {}): Promise<Ended> {
