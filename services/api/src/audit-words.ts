@@ -1,6 +1,6 @@
 import type { Request } from 'express'
-import { z } from 'zod'
 import type { Method, Operation } from './operation.ts'
+import { pathUuid } from './path-uuid.ts'
 
 /**
  * What the audit log calls an operation: the words of its path, and the method where it is no POST, such
@@ -39,5 +39,5 @@ export function auditSubject({
 
 function plain(part: string | string[] | undefined): string {
   const text = String(part ?? '')
-  return z.uuid().safeParse(text).success ? text.toLowerCase() : text
+  return pathUuid(text) ?? text
 }

@@ -19,7 +19,6 @@ import {
   ScheduleSpec,
 } from '@jadwal/domain'
 import type { RequestHandler } from 'express'
-import { z } from 'zod'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory } from './ask.ts'
 import { noteChange } from './audit.ts'
@@ -35,6 +34,7 @@ import { callerOf } from './caller.ts'
 import type { Endpoints } from './endpoints.ts'
 import { JobCheck } from './job-check.ts'
 import { jsonBody } from './json-body.ts'
+import { pathUuid } from './path-uuid.ts'
 import { fieldProblem, Problem } from './problem.ts'
 import { withoutUndefined } from './run-query.ts'
 import { findVersionInForce } from './version-in-force.ts'
@@ -158,7 +158,7 @@ async function requireBackfill(db: ApiDeps['db'], given: unknown): Promise<Named
 
 /** Throws a `Problem` for what can be no id. */
 function readId(given: unknown): string {
-  const id = z.uuid().safeParse(given).data?.toLowerCase()
+  const id = pathUuid(given)
   if (id === undefined) throw noBackfill()
   return id
 }

@@ -12,7 +12,6 @@ import {
   tellingRedriveState,
 } from '@jadwal/db'
 import type { RequestHandler } from 'express'
-import { z } from 'zod'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory, askHistoryIfThere } from './ask.ts'
 import { noteChange } from './audit.ts'
@@ -21,6 +20,7 @@ import { redriveLettersDoc } from './dead-letter-docs.ts'
 import { readRedriveRequest } from './dead-letter-request.ts'
 import type { Endpoints } from './endpoints.ts'
 import { jsonBody } from './json-body.ts'
+import { pathUuid } from './path-uuid.ts'
 import { Problem } from './problem.ts'
 import { changeRedriveDoc, listRedrivesDoc, readRedriveDoc } from './redrive-schema.ts'
 import { redriveView } from './redrive-view.ts'
@@ -145,7 +145,7 @@ async function requireRedrive(db: ApiDeps['db'], given: unknown): Promise<Redriv
 
 /** Throws a `Problem` for what can be no id. */
 function readId(given: unknown): string {
-  const id = z.uuid().safeParse(given).data?.toLowerCase()
+  const id = pathUuid(given)
   if (id === undefined) throw noRedrive()
   return id
 }

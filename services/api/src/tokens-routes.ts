@@ -2,13 +2,13 @@ import { createToken, listTokens, MOST_LIVE_TOKENS, revokeToken, type TokenRow }
 import { DAY, newOrderedId } from '@jadwal/domain'
 import { keys, randomFromPool } from '@jadwal/queue'
 import type { RequestHandler } from 'express'
-import { z } from 'zod'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory } from './ask.ts'
 import { noteChange } from './audit.ts'
 import { callerOf } from './caller.ts'
 import type { Endpoints } from './endpoints.ts'
 import { jsonBody } from './json-body.ts'
+import { pathUuid } from './path-uuid.ts'
 import { Problem } from './problem.ts'
 import { readPageQuery } from './run-query.ts'
 import { hashToken, newToken } from './token-text.ts'
@@ -94,7 +94,7 @@ function createHandler(deps: ApiDeps): RequestHandler {
 function revokeHandler(deps: ApiDeps): RequestHandler {
   const { db, clock } = deps
   return async (req, res) => {
-    const id = z.uuid().safeParse(req.params['id']).data?.toLowerCase()
+    const id = pathUuid(req.params['id'])
     const decision = { by: callerOf(res).name, at: clock.now() }
     const before =
       id === undefined ? undefined : await askHistory(() => revokeToken(db, id, decision))
