@@ -47,6 +47,8 @@ export function leaderConnection(url: string, commandTimeoutMs: number): RedisOp
 export function openRedis(options: RedisOptions, onError: (error: Error) => void): Redis {
   const redis = new Redis(options)
   redis.on('error', onError)
+  // Each command that a server refuses as it is not the one to talk to adds a listener that waits for its end.
+  redis.on('connect', () => redis.stream.setMaxListeners(Infinity))
   return redis
 }
 

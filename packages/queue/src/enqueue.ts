@@ -84,8 +84,8 @@ export function createProducer(deps: ProducerDeps): Producer {
   // The patience has its own eye on the time, one for all commands.
   const { commandTimeout: _, ...connection } = producerConnection(deps.url)
   const redis = openCorkedRedis(connection, deps.onError)
-  // While there is no connection, each call under way waits for it with listeners of its own.
-  redis.setMaxListeners(0)
+  // While there is no connection, each call under way waits for it with listeners of its own. Not 0: BullMQ counts up.
+  redis.setMaxListeners(Infinity)
   const patience = new Patience(redis)
   const memoryUse = createMemoryGauge(redis, clock)
   const opener = new QueueOpener(redis, deps.onError)

@@ -178,7 +178,7 @@ export class RunFollower {
     const { url, onError } = this.#deps
     const { commandTimeout: _, ...connection } = producerConnection(url)
     const redis = openCorkedRedis(connection, onError)
-    redis.setMaxListeners(0)
+    redis.setMaxListeners(Infinity)
     const subscriber = openRedis({ ...workerConnection(url), autoResubscribe: false }, onError)
     subscriber.on('ready', () => {
       if (this.#channels.size > 0) this.#subscribe(subscriber, [...this.#channels])

@@ -72,6 +72,27 @@ test('with a Redis that never was, a call fails in about a second and says why',
   await expect(producer.enqueue(JOB, {})).rejects.toThrow(/did not answer: .*ECONNREFUSED/)
 })
 
+test('many calls at once in an outage, or to a server that became a replica, warn of no leak', async () => {
+  const warnings: string[] = []
+  const hear = ({ message }: Error): void => void warnings.push(message)
+  process.on('warning', hear)
+  onTestFinished(() => void process.off('warning', hear))
+  const { producer, redis } = setup()
+  const calls = async (): Promise<string[]> => {
+    const tries = Array.from({ length: 30 }, () => producer.enqueue(JOB, {}))
+    return (await Promise.allSettled(tries)).map(({ status }) => status)
+  }
+  await producer.enqueue(JOB, {})
+  await redis.call('REPLICAOF', '127.0.0.1', '1')
+  expect(await calls()).toContain('rejected')
+  await redis.call('REPLICAOF', 'NO', 'ONE')
+  await server.stop()
+  expect(await calls()).toContain('rejected')
+  await server.start()
+  await eventually(() => producer.enqueue(JOB, {}))
+  expect(warnings).toEqual([])
+})
+
 test('an event loop that stands still for two seconds fails no call', async () => {
   const { producer, waiting } = setup()
   const sent = producer.enqueue(JOB, {})
