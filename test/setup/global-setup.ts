@@ -10,6 +10,7 @@ import {
   startTestRedis,
   TEMPLATE_DATABASE,
 } from '@jadwal/testkit'
+import { Redis } from 'ioredis'
 import type { TestProject } from 'vitest/node'
 
 /**
@@ -22,6 +23,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     startTestRedis({ appendonly: 'no' }),
     startTestPostgres({ max_connections: '400' }),
   ])
+  await forbidWhatDisturbsOthers(redis.url)
   await asAdmin(postgres.url, `CREATE DATABASE ${TEMPLATE_DATABASE}`)
   const template = databaseUrl(postgres.url, TEMPLATE_DATABASE)
   await migrate({ url: template, schema: 'jadwal', now: new Date() })
@@ -29,6 +31,19 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   project.provide('postgresUrl', postgres.url)
   return async () => {
     await Promise.all([redis[Symbol.asyncDispose](), postgres[Symbol.asyncDispose]()])
+  }
+}
+
+/** All tests share this Redis at once: one that stops, fills or empties a Redis starts its own, or fails here. */
+async function forbidWhatDisturbsOthers(url: string): Promise<void> {
+  const rules =
+    '-client +client|id +client|getname +client|setname +client|list -config +config|get ' +
+    '-flushall -flushdb -swapdb -debug -shutdown -replicaof -failover'
+  const redis = new Redis(url)
+  try {
+    await redis.call('ACL', 'SETUSER', 'default', ...rules.split(' '))
+  } finally {
+    redis.disconnect()
   }
 }
 

@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
 import { publishCatalogue } from '@jadwal/queue'
-import { eventually } from '@jadwal/testkit'
+import { eventually, startTestRedis, type TestRedis } from '@jadwal/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { EMAIL_JOB } from './job-catalogue.ts'
 import { setupApi, TOKEN, type TestApi } from './setup-api.ts'
@@ -11,13 +11,18 @@ import { setupApi, TOKEN, type TestApi } from './setup-api.ts'
 const NDJSON = 'application/x-ndjson'
 const GOOD = { job: 'email.send', payload: { to: 'ana@example.com', template: 'bye' } }
 
+let redis: TestRedis
 let api: TestApi
 
 beforeAll(async () => {
-  api = await setupApi({ JADWAL_MAX_PAYLOAD_BYTES: '2048' })
+  redis = await startTestRedis({ appendonly: 'no' })
+  api = await setupApi({ REDIS_URL: redis.url, JADWAL_MAX_PAYLOAD_BYTES: '2048' })
   await publishCatalogue(api.redis, api.prefix, [EMAIL_JOB])
 })
-afterAll(async () => api[Symbol.asyncDispose]())
+afterAll(async () => {
+  await api[Symbol.asyncDispose]()
+  await redis[Symbol.asyncDispose]()
+})
 
 /** A stream of runs to the api, and the lines that it answers. */
 function open() {

@@ -30,9 +30,9 @@ interface FactLine {
   tick_count?: number
 }
 
-export async function setup() {
+/** In the shared Redis, unless `url` says another. */
+export async function setup(url = inject('redisUrl')) {
   const prefix = `scheduler-${randomUUID()}`
-  const url = inject('redisUrl')
   const redis = new Redis(url)
   const queues = new FiringQueues(redis, {
     url,

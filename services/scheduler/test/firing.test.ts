@@ -1,7 +1,7 @@
 import { MINUTE } from '@jadwal/domain'
 import { keys } from '@jadwal/queue'
-import { eventually } from '@jadwal/testkit'
-import { expect, test } from 'vitest'
+import { eventually, startTestRedis } from '@jadwal/testkit'
+import { expect, onTestFinished, test } from 'vitest'
 import { minute, passAll, schedule, setup } from './firing-setup.ts'
 
 test('a leader fires what is owed since the schedule began, and a second one finds nothing left', async () => {
@@ -168,7 +168,9 @@ test('a leader whose term is over fires nothing', async () => {
 })
 
 test('after a lost connection it looks at everything again', async () => {
-  const { book, lead, facts, redis, prefix, now } = await setup()
+  const server = await startTestRedis({ appendonly: 'no' })
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  const { book, lead, facts, redis, prefix, now } = await setup(server.url)
   const only = schedule(now, [{ from: minute(now) - 3 * MINUTE }])
   book.put([only], now)
   const firing = lead(1)
