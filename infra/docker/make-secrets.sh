@@ -6,7 +6,7 @@ set -eu
 umask 022
 
 random() {
-  node -p 'crypto.randomBytes(32).toString("hex")'
+  node -p '"jdw_" + crypto.randomBytes(32).toString("base64url")'
 }
 
 # keep FILE VALUE: writes VALUE; without one keeps what the file holds, else fills it at random.

@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { ConfigError } from '@jadwal/runtime'
+import { ConfigError, newToken } from '@jadwal/runtime'
 import { unprivilegedUser } from './unprivileged-user.ts'
 import { readIfThere, writeWhole } from './whole-file.ts'
 
@@ -54,7 +53,7 @@ function makeFolders(path: string): void {
 function readOrMake(file: string): string {
   const kept = readIfThere(file)?.trim()
   if (kept) return kept
-  const secret = randomBytes(24).toString('base64url')
+  const secret = newToken()
   writeWhole(file, `${secret}\n`)
   return secret
 }

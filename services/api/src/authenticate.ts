@@ -1,4 +1,4 @@
-import { bearerToken, sameSecret } from '@jadwal/runtime'
+import { bearerToken, isTokenText, sameSecret } from '@jadwal/runtime'
 import type { Request, RequestHandler, Response } from 'express'
 import type { AccessDeps } from './access.ts'
 import { type Caller, noteCaller } from './caller.ts'
@@ -8,7 +8,6 @@ import { sendLogin } from './login-page.ts'
 import { isLoopback } from './loopback.ts'
 import { Problem } from './problem.ts'
 import { SESSION_COOKIE, type Session } from './session.ts'
-import { isTokenText } from './token-text.ts'
 
 /** What who has `JADWAL_ADMIN_TOKEN` is called. No token may have the name. */
 const ADMIN = 'admin'

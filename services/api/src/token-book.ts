@@ -1,9 +1,8 @@
 import { timingSafeEqual } from 'node:crypto'
 import { type Db, listLiveTokens, type LiveToken } from '@jadwal/db'
 import { type Clock, MINUTE, SECOND } from '@jadwal/domain'
-import { type Logger, rateLimitedErrors, sleep } from '@jadwal/runtime'
+import { hashToken, isTokenText, type Logger, rateLimitedErrors, sleep } from '@jadwal/runtime'
 import { Problem } from './problem.ts'
-import { hashToken, isTokenText } from './token-text.ts'
 
 /** What is known is renewed in the background when it is older than the first, and waited for from the second on. */
 const FRESH_MS = SECOND

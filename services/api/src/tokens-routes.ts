@@ -1,6 +1,7 @@
 import { createToken, listTokens, MOST_LIVE_TOKENS, revokeToken, type TokenRow } from '@jadwal/db'
 import { DAY, newOrderedId } from '@jadwal/domain'
 import { keys, randomFromPool } from '@jadwal/queue'
+import { hashToken, newToken } from '@jadwal/runtime'
 import type { RequestHandler } from 'express'
 import type { ApiDeps } from './api-deps.ts'
 import { askHistory } from './ask.ts'
@@ -11,7 +12,6 @@ import { jsonBody } from './json-body.ts'
 import { pathUuid } from './path-uuid.ts'
 import { Problem } from './problem.ts'
 import { readPageQuery } from './run-query.ts'
-import { hashToken, newToken } from './token-text.ts'
 import {
   createTokenDoc,
   listTokensDoc,

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { createToken, openDatabase, revokeToken } from '@jadwal/db'
 import { MINUTE, SECOND } from '@jadwal/domain'
-import { createLogger } from '@jadwal/runtime'
+import { createLogger, hashToken, newToken } from '@jadwal/runtime'
 import { createTestDatabase, FakeClock } from '@jadwal/testkit'
 import { expect, inject, onTestFinished, test } from 'vitest'
-import { hashToken, newToken } from '../src/token-text.ts'
 import { TokenBook } from '../src/token-book.ts'
 import { startTcpProxy } from './tcp-proxy.ts'
 

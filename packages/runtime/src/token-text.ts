@@ -8,7 +8,7 @@ export function newToken(): string {
   return `jdw_${randomBytes(32).toString('base64url')}`
 }
 
-/** Whether a text can be a token that the api has made. */
+/** Whether a text has the form of a token that was made, which nobody guesses. */
 export function isTokenText(text: string): boolean {
   return FORM.test(text)
 }
