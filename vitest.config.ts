@@ -15,6 +15,8 @@ const shared = {
   retry: 0,
   setupFiles: './test/setup/fail-on-console.ts',
   hookTimeout: 60_000,
+  // To load the whole of the code anew for each file takes longer than most files.
+  isolate: false,
 }
 
 export default defineConfig({
@@ -36,8 +38,6 @@ function fast() {
       exclude: SYSTEM,
       // What a test waits for has a deadline of its own; this one is for what hangs, on a busy machine too.
       testTimeout: 60_000,
-      // To load the whole of the code anew for each file takes longer than most files.
-      isolate: false,
     },
   }
 }
