@@ -42,6 +42,23 @@ test.each([
   expect(report).toContain('Usage: jadwal')
 })
 
+test.each([
+  [['--json', 'nonsense'], "unknown command 'nonsense'"],
+  [['runs', 'list', '--json', '--nonsense'], "unknown option '--nonsense'"],
+  [['runs', 'cancel', '--json'], "missing required argument 'id'"],
+  [['runs', 'list', '--json', '--from', 'yesterdayish'], 'yesterdayish'],
+])('%j is told to programs as JSON', async (args, detail) => {
+  const { exitCode, report } = await run(args)
+  expect(exitCode).toBe(2)
+  expect(JSON.parse(report)).toEqual({ detail: expect.stringContaining(detail) })
+})
+
+test('what stands behind -- asks for no JSON', async () => {
+  const { exitCode, report } = await run(['nonsense', '--', '--json'])
+  expect(exitCode).toBe(2)
+  expect(report).toContain('Usage: jadwal')
+})
+
 test('help is no error', async () => {
   const { exitCode, output } = await run(['import', 'crontab', '--help'])
   expect(exitCode).toBe(0)

@@ -2,7 +2,8 @@ import { Command, CommanderError } from 'commander'
 import { addCommands } from './commands/all-commands.ts'
 import { addImportCommands } from './import-commands.ts'
 import { takeSharedOptionsEarly } from './options/shared-options.ts'
-import { USAGE_ERROR } from './show/tell-error.ts'
+import type { Shell } from './session.ts'
+import { usageText, USAGE_ERROR } from './show/tell-error.ts'
 import type { Terminal } from './terminal.ts'
 import { VERSION } from './version.ts'
 
@@ -25,7 +26,8 @@ NO_COLOR. "jadwal COMMAND --help" tells more of each.`
  */
 export async function runCommand(args: readonly string[], terminal: Terminal): Promise<number> {
   let exitCode = 0
-  const program = createProgram(terminal, (code) => (exitCode = code))
+  const isJson = wantsJson(args)
+  const program = createProgram({ terminal, exitWith: (code) => (exitCode = code) }, isJson)
   try {
     await program.parseAsync(args, { from: 'user' })
     return exitCode
@@ -35,9 +37,16 @@ export async function runCommand(args: readonly string[], terminal: Terminal): P
   }
 }
 
+/** As a command line that can't be understood says it; what stands behind -- is no option. */
+function wantsJson(args: readonly string[]): boolean {
+  const end = args.indexOf('--')
+  return (end < 0 ? args : args.slice(0, end)).includes('--json')
+}
+
 const SHOWN = new Set(['commander.helpDisplayed', 'commander.version'])
 
-function createProgram(terminal: Terminal, exitWith: (code: number) => void): Command {
+function createProgram(shell: Shell, isJson: boolean): Command {
+  const { terminal } = shell
   const program = new Command('jadwal')
     .description('Jadwal, a distributed job scheduler')
     .version(VERSION, '-V, --version')
@@ -47,10 +56,10 @@ function createProgram(terminal: Terminal, exitWith: (code: number) => void): Co
       writeErr: terminal.writeError,
       getOutHelpWidth: () => terminal.outputColumns() ?? 100,
       getErrHelpWidth: () => terminal.errorColumns() ?? 100,
+      outputError: (text, write) => write(usageText(text, isJson)),
     })
-    .showHelpAfterError()
+    .showHelpAfterError(!isJson)
     .addHelpText('after', EXAMPLES)
-  const shell = { terminal, exitWith }
   addCommands(shell, program)
   addImportCommands(shell, program)
   takeSharedOptionsEarly(program)

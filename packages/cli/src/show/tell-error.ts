@@ -16,7 +16,7 @@ export function tellError(terminal: Terminal, error: unknown, isJson: boolean): 
     return FAILED
   }
   if (error instanceof UsageError) {
-    say(`error: ${safeLines(error.message).join('\n')}`)
+    terminal.writeError(usageText(`error: ${safeLines(error.message).join('\n')}\n`, isJson))
     return USAGE_ERROR
   }
   if (error instanceof CommandError || error instanceof UnreachableError) {
@@ -24,6 +24,11 @@ export function tellError(terminal: Terminal, error: unknown, isJson: boolean): 
     return FAILED
   }
   throw error
+}
+
+/** What is wrong about a command line, which `text` says in words. */
+export function usageText(text: string, isJson: boolean): string {
+  return isJson ? `${JSON.stringify({ detail: text.trim().replace(/^error: /, '') })}\n` : text
 }
 
 function words(message: string): string {
