@@ -20,11 +20,12 @@ export async function readPostgresHealth(
   const { rows } = await sql<{ now: Date }>`SELECT clock_timestamp() AS now`.execute(db)
   const latencyMs = clock.monotonicMs() - sentMs
   const middle = (before + clock.now().getTime()) / 2
+  const now = rows[0]?.now ?? new Date(middle)
   return {
     ...(await readServer(db)),
     latencyMs,
-    skewMs: (rows[0]?.now.getTime() ?? middle) - middle,
-    ...(await readTables(db, clock.now())),
+    skewMs: now.getTime() - middle,
+    ...(await readTables(db, now)),
   }
 }
 
