@@ -3,6 +3,8 @@ import { isSecretRef, type JobDescription, REDACTED, redactPayload } from '@jadw
 /** Bytes of JSON that an entry of the audit log has of a request, of what was before, and of what came after. */
 const MOST_BYTES = 15 * 1024
 const LONGEST_TEXT = 2_000
+/** So much of a text is looked at: a password that the cut would go through is known by what follows it. */
+const LOOKED_AT = 4_000
 const DEEPEST = 40
 /** Stands for what was left out. */
 const CUT = '…'
@@ -10,8 +12,8 @@ const CUT = '…'
 /** Members of such names are not for the audit log, whatever they hold. */
 const SECRET =
   /secret|passw(or)?d|passphrase|token|authorization|cookie|credential|signature|hmac|(api|private|access|encryption)_?-?key/i
-/** A password in an address. */
-const ADDRESS_PASSWORD = /(\b[a-z][a-z0-9+.-]*:\/\/[^\s/:@]*):[^\s/@]+@/gi
+/** A password in an address. The scheme is bounded, as every letter may be where one begins. */
+const ADDRESS_PASSWORD = /(\b[a-z][a-z0-9+.-]{0,20}:\/\/[^\s/:@]*):[^\s/@]+@/gi
 
 export interface Discretion {
   /** The jobs that there are: what they say of their payloads holds here too. */
@@ -88,6 +90,6 @@ export function auditable(value: unknown, { jobs, secrets = [] }: Discretion): u
 }
 
 function shownText(text: string): string {
-  const shown = text.replace(ADDRESS_PASSWORD, `$1:${REDACTED}@`)
+  const shown = text.slice(0, LOOKED_AT).replace(ADDRESS_PASSWORD, `$1:${REDACTED}@`)
   return shown.length <= LONGEST_TEXT ? shown : `${shown.slice(0, LONGEST_TEXT)}${CUT}`
 }
