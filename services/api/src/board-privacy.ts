@@ -1,17 +1,9 @@
-import {
-  ENCRYPTED,
-  type JobDescription,
-  keptPayload,
-  REDACTED,
-  redactedTexts,
-  RunMessage,
-} from '@jadwal/domain'
+import { ENCRYPTED, type JobDescription, keptPayload, RunMessage } from '@jadwal/domain'
 import { z } from 'zod'
+import { maskOf } from './mask-texts.ts'
 
 /** A field of a message that is longer as JSON is cut; a large one freezes the page. */
 const LONGEST_FIELD = 20_000
-/** Shorter values at a redacted path are found in too many texts by chance. */
-const SHORTEST_VALUE = 4
 const HIDDEN = '[hidden]'
 
 /** What of BullMQ's options says nothing but how a run is made. */
@@ -46,7 +38,7 @@ export function showMessage(message: unknown, jobs: ReadonlyMap<string, JobDescr
     const shown = { ...rest, ...Object.fromEntries(hidden), stacktrace: [] }
     return { ...shown, name, data: isEmpty(data) ? data : HIDDEN, opts: options }
   }
-  const mask = masking(payloadOf(data), job)
+  const mask = maskOf(payloadOf(data), job)
   const masked = carried.map((field) => [field, shorten(withoutEnvelopes(mask(rest[field])))])
   const shownData = shorten(mask(withoutEnvelopes(showData(data, job))))
   return { ...rest, ...Object.fromEntries(masked), name, data: shownData, opts: options }
@@ -62,27 +54,6 @@ function showData(data: unknown, job: JobDescription): unknown {
   if (!parsed.success) return job.redact?.length || job.encrypt ? HIDDEN : data
   const { search: _, ...shown } = data as RunMessage
   return { ...shown, ...keptPayload(parsed.data, job) }
-}
-
-/** Puts REDACTED in the place of the texts at a payload's redacted paths, wherever they turn up. */
-function masking(payload: unknown, job: JobDescription): (value: unknown) => unknown {
-  const secrets = redactedTexts(payload, job)
-    .filter((text) => text.length >= SHORTEST_VALUE)
-    // One may be part of another, and must not leave the rest of it.
-    .toSorted((one, other) => other.length - one.length)
-  if (secrets.length === 0) return (value) => value
-  const hide = (text: string): string =>
-    secrets.reduce((shown, secret) => shown.replaceAll(secret, REDACTED), text)
-  return (value) => mapTexts(value, hide)
-}
-
-function mapTexts(value: unknown, map: (text: string) => string): unknown {
-  if (typeof value === 'string') return map(value)
-  if (Array.isArray(value)) return value.map((each) => mapTexts(each, map))
-  if (value === null || typeof value !== 'object') return value
-  return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [map(key), mapTexts(member, map)]),
-  )
 }
 
 function withoutEnvelopes(value: unknown): unknown {

@@ -13,6 +13,7 @@ import type { Response } from 'express'
 import type { Redis } from 'ioredis'
 import { callerOf } from './caller.ts'
 import { Catalogue } from './catalogue.ts'
+import { type Mask, maskOf } from './mask-texts.ts'
 
 export interface ShownRunsDeps {
   redis: Redis
@@ -25,8 +26,8 @@ export interface ShownRunsDeps {
 type Jobs = ReadonlyMap<string, JobDescription>
 
 /**
- * What of a run somebody is shown. What its job redacts by now is hidden, also in rows that are older
- * than that. What is encrypted is opened for operators and admins; others see that it is.
+ * What of a run somebody is shown. What its job redacts or encrypts by now is hidden, also in rows that
+ * are older than that. What is encrypted is opened for operators and admins; others see that it is.
  */
 export class ShownRuns {
   readonly #catalogue: Catalogue
@@ -78,12 +79,33 @@ export class ShownRuns {
     // Until jobs could be read, that holds for what is not encrypted too: its row may be older than `redact`.
     const isUnknown = !job && (isEnvelope(view.payload) || jobs === undefined)
     const isHidden = isUnknown && opened !== ENCRYPTED
-    const isClear = job?.encrypt === true && !mayOpen && !isEnvelope(view.payload)
+    const isForFew = job?.encrypt === true && !mayOpen
+    const isClear = isForFew && !isEnvelope(view.payload)
+    const mask = maskOf(opened, job ?? {})
+    const shown = (what: 'result' | 'progress'): Partial<RunView> => {
+      const value = view[what]
+      if (value === undefined) return {}
+      return { [what]: isForFew && value !== null ? ENCRYPTED : mask(open(what, value)) }
+    }
     return {
       ...view,
       payload: isHidden ? REDACTED : isClear ? ENCRYPTED : redactPayload(opened, job?.redact ?? []),
-      ...(view.result === undefined ? {} : { result: open('result', view.result) }),
-      ...(view.progress === undefined ? {} : { progress: open('progress', view.progress) }),
+      ...shown('result'),
+      ...shown('progress'),
+      ...(view.error === undefined ? {} : { error: masked(view.error, mask) }),
+      attempts: view.attempts.map((attempt) => ({
+        ...attempt,
+        ...(attempt.error === undefined ? {} : { error: masked(attempt.error, mask) }),
+        ...(attempt.log === undefined
+          ? {}
+          : { log: attempt.log.map((line) => masked(line, mask)) }),
+      })),
     }
   }
+}
+
+/** The fields keep their names, whatever the texts to be hidden are. */
+function masked<T extends object>(fields: T, mask: Mask): T {
+  const values = Object.entries(fields).map(([name, value]) => [name, mask(value)])
+  return Object.fromEntries(values) as T
 }

@@ -1,24 +1,67 @@
 import type { RunView } from '@jadwal/db'
-import { systemClock } from '@jadwal/domain'
+import { type JobDescription, type Role, systemClock } from '@jadwal/domain'
+import { publishCatalogue } from '@jadwal/queue'
 import type { Response } from 'express'
 import { Redis } from 'ioredis'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { noteCaller } from '../src/caller.ts'
 import { ShownRuns } from '../src/shown-runs.ts'
+import { EMAIL_JOB } from './job-catalogue.ts'
 
-const VIEW = { id: 'a', job: 'mail', payload: { card: '4111' } } as unknown as RunView
+const SECRET = '4111-1111'
+const error = { name: 'Error', message: `no card ${SECRET}` }
+/** As it was recorded before its job said anything of secrets. */
+const OLD = {
+  id: 'a',
+  job: 'mail',
+  payload: { card: SECRET, to: 'ana' },
+  result: { charged: SECRET },
+  progress: [SECRET],
+  error,
+  attempts: [{ attempt: 1, error, log: [{ level: 'info', msg: `charging ${SECRET}` }] }],
+} as unknown as RunView
 
-async function shownBy(redis: Redis): Promise<unknown> {
+function redisAt(url: string): Redis {
+  const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => null })
+  redis.on('error', () => undefined)
   onTestFinished(() => redis.disconnect())
+  return redis
+}
+
+async function shownBy(redis: Redis, prefix: string, role: Role = 'admin'): Promise<RunView> {
   const res = { locals: {} } as Response
-  noteCaller(res, { name: 'ana', role: 'admin', by: 'nothing' })
-  const shown = new ShownRuns({ redis, prefix: 'shown-runs', clock: systemClock })
-  return (await shown.oneForCaller(res, VIEW)).payload
+  noteCaller(res, { name: 'ana', role, by: 'nothing' })
+  const shown = new ShownRuns({ redis, prefix, clock: systemClock })
+  return await shown.oneForCaller(res, OLD)
+}
+
+async function published(job: Partial<JobDescription>): Promise<[Redis, string]> {
+  const redis = redisAt(inject('redisUrl'))
+  const prefix = `shown-runs-${crypto.randomUUID()}`
+  await publishCatalogue(redis, prefix, [{ ...EMAIL_JOB, name: 'mail', ...job }])
+  return [redis, prefix]
 }
 
 test('until it could be read what jobs redact, no payload is shown', async () => {
-  const away = new Redis({ port: 1, lazyConnect: true, retryStrategy: () => null })
-  away.on('error', () => undefined)
-  expect(await shownBy(away)).toBe('[redacted]')
-  expect(await shownBy(new Redis(inject('redisUrl')))).toEqual({ card: '4111' })
+  const away = await shownBy(redisAt('redis://127.0.0.1:1'), 'shown-runs')
+  expect(away.payload).toBe('[redacted]')
+  expect(await shownBy(...(await published({})))).toEqual(OLD)
+})
+
+test('what a job redacts by now is in nothing that older rows have', async () => {
+  const shown = await shownBy(...(await published({ redact: ['card'] })))
+  expect(JSON.stringify(shown)).not.toContain(SECRET)
+  expect(shown).toMatchObject({
+    payload: { card: '[redacted]', to: 'ana' },
+    result: { charged: '[redacted]' },
+    error: { name: 'Error', message: 'no card [redacted]' },
+    attempts: [{ attempt: 1, log: [{ level: 'info', msg: 'charging [redacted]' }] }],
+  })
+})
+
+test('what a job encrypts by now is for operators, also where older rows have it in plain', async () => {
+  const [redis, prefix] = await published({ encrypt: true })
+  const hidden = { payload: '[encrypted]', result: '[encrypted]', progress: '[encrypted]' }
+  expect(await shownBy(redis, prefix, 'viewer')).toMatchObject(hidden)
+  expect(await shownBy(redis, prefix, 'operator')).toEqual(OLD)
 })
