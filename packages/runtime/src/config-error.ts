@@ -27,10 +27,16 @@ function sentence({ variable, value, problem }: EnvProblem): string {
 
 function shownValue(variable: string, value: string): string {
   if (/(_TOKEN|_SECRET|_PASSWORD|_KEYS?)$|^JADWAL_SECRET_/.test(variable)) return '(hidden)'
-  return JSON.stringify(hidePassword(value))
+  // An address whose scheme was forgotten.
+  const shown = variable.endsWith('_URL')
+    ? value.replace(/^(?!\w+:\/\/)([^:@/]*):.*@/, '$1:***@')
+    : value
+  return JSON.stringify(hidePassword(shown))
 }
 
 /** A URL fit to be shown: the password in it, if any, is `***`. Other text comes back as it is. */
 export function hidePassword(url: string): string {
-  return url.replace(/^([a-z][a-z0-9+.-]*:\/\/[^:@/]*):.*@/i, '$1:***@')
+  return url
+    .replace(/^([a-z][a-z0-9+.-]*:\/\/[^:@/]*):.*@/i, '$1:***@')
+    .replaceAll(/([?&]password=)[^&#]*/gi, '$1***')
 }

@@ -63,6 +63,16 @@ describe('parseEnv', () => {
     expect(message).not.toMatch(/short|hunter2/)
   })
 
+  test.each([
+    ['me:hunter2@db/jadwal', 'me:***@db/jadwal'],
+    ['http://db/x?user=me&password=hunter2&ssl=no', 'http://db/x?user=me&password=***&ssl=no'],
+    ['http://me:hunter2@db/x', 'http://me:***@db/x'],
+    ['http://db:1/x', 'http://db:1/x'],
+  ])('the address %s is shown as %s', (value, shown) => {
+    const schema = z.object({ SMTP_URL: z.url({ protocol: /^smtp$/ }) })
+    expect(problemsOf({ SMTP_URL: value }, schema)).toContain(`but is "${shown}"`)
+  })
+
   test.each(['-1', '1.5', '1e3', ' 7', '0x10', '99999999999999999'])(
     'the whole number %j is refused',
     (text) => {
