@@ -8,6 +8,7 @@ import {
 import type { Request, RequestHandler, Response } from 'express'
 import { type ReadDeps, type ReadLine, readLines } from './accept-lines.ts'
 import type { ApiDeps } from './api-deps.ts'
+import { callerOf } from './caller.ts'
 import { checkOwnIds } from './check-own-ids.ts'
 import { toProblem } from './error-handler.ts'
 import { JobCheck } from './job-check.ts'
@@ -51,7 +52,7 @@ export function enqueueStream(deps: ApiDeps): RequestHandler {
   return async (req, res, next) => {
     if (!req.is(NDJSON)) return next()
     refuseEncoded(req)
-    const leave = places.take()
+    const leave = places.take(callerOf(res))
     res.status(202).type(NDJSON).flushHeaders()
     const answers = new Answers(req, res)
     req.setTimeout(IDLE_MS, () => req.destroy())

@@ -10,6 +10,7 @@ import { type Logger, rateLimitedErrors, sleep } from '@jadwal/runtime'
 import type { Response } from 'express'
 import type { Redis } from 'ioredis'
 import { askRedis } from './ask.ts'
+import type { Caller } from './caller.ts'
 import type { EventFilter } from './event-filter.ts'
 import { EventStream } from './event-stream.ts'
 import { StreamPlaces } from './stream-places.ts'
@@ -36,6 +37,7 @@ export interface EventHubDeps {
 
 /** What a client wants to hear, and whether it may. */
 interface Listening {
+  caller: Caller
   filter: EventFilter
   after?: EventPosition | undefined
   /** Whether what let the client in is still good. When it is not, or nobody can tell, its stream ends. */
@@ -79,10 +81,10 @@ export class EventHub {
    * Sends events to a client until it goes, from behind `after` when given. Throws a `Problem` when there
    * are too many clients or Redis is away, before anything is sent.
    */
-  async serve(res: Response, { filter, after, mayListen }: Listening): Promise<void> {
+  async serve(res: Response, { caller, filter, after, mayListen }: Listening): Promise<void> {
     const { clock, redis } = this.#deps
     if (this.#stop.signal.aborted) throw this.#places.refusal()
-    const leave = this.#places.take()
+    const leave = this.#places.take(caller)
     const nowMs = (): number => clock.monotonicMs()
     const stream = new EventStream(res, { filter, position: after ?? BEGIN, nowMs })
     res.on('close', () => {

@@ -75,6 +75,7 @@ function eventsHandler({ events, tokens, clock }: ApiDeps): RequestHandler {
     const caller = callerOf(res)
     await events.serve(res, {
       ...request,
+      caller,
       mayListen: () => isStillLetIn(caller, { tokens, clock }),
     })
   }

@@ -6,6 +6,7 @@ import { publishCatalogue } from '@jadwal/queue'
 import { eventually, startTestRedis, type TestRedis } from '@jadwal/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { EMAIL_JOB } from './job-catalogue.ts'
+import { bearer, makeToken } from './setup-access.ts'
 import { setupApi, TOKEN, type TestApi } from './setup-api.ts'
 
 const NDJSON = 'application/x-ndjson'
@@ -25,8 +26,8 @@ afterAll(async () => {
 })
 
 /** A stream of runs to the api, and the lines that it answers. */
-function open() {
-  const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': NDJSON }
+function open(token = TOKEN) {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': NDJSON }
   const req = request(`${api.url}/api/v1/runs/batch`, { method: 'POST', headers })
   req.on('error', () => undefined)
   const answers = new Promise<AsyncIterator<string>>((resolve) => {
@@ -162,18 +163,29 @@ test('a compressed stream is refused before anything is read', async () => {
 })
 
 test('no more streams than allowed are served at once; one that ends or breaks off makes room', async () => {
-  const held = Array.from({ length: 16 }, () => open())
-  for (const { send, next } of held) {
-    send(GOOD)
-    expect(await next()).toMatchObject({ line: 1, state: 'queued' })
+  const { token } = await makeToken(api, { name: 'other', role: 'operator' })
+  const hold = async (count: number, by: string) => {
+    const held = Array.from({ length: count }, () => open(by))
+    for (const { send, next } of held) {
+      send(GOOD)
+      expect(await next()).toMatchObject({ line: 1, state: 'queued' })
+    }
+    return held
   }
+  const held = await hold(12, TOKEN)
   const init = {
     method: 'POST',
     headers: { 'content-type': NDJSON },
     body: JSON.stringify({ job: 'no.such' }),
   }
   const status = async () => (await api.ask('/api/v1/runs/batch', init)).status
-  const refused = await api.ask('/api/v1/runs/batch', init)
+  const greedy = await api.ask('/api/v1/runs/batch', init)
+  expect(greedy.status).toBe(503)
+  expect(greedy.body.detail).toContain('admin has 12 of them')
+
+  held.push(...(await hold(4, token)))
+  const headers = { ...init.headers, ...bearer(token) }
+  const refused = await api.ask('/api/v1/runs/batch', { ...init, headers })
   expect(refused.status).toBe(503)
   expect(refused.body.type).toBe('urn:jadwal:problem:too-many-streams')
   expect(refused.headers.get('retry-after')).toBe('10')
@@ -193,7 +205,7 @@ test('no more streams than allowed are served at once; one that ends or breaks o
 
 test('a stream whose client goes without having read its answers makes room', async () => {
   const piece = `${JSON.stringify({ job: 'no.such' })}\n`.repeat(1_000)
-  const deaf = Array.from({ length: 16 }, () => connect(Number(new URL(api.url).port), '127.0.0.1'))
+  const deaf = Array.from({ length: 12 }, () => connect(Number(new URL(api.url).port), '127.0.0.1'))
   for (const socket of deaf) {
     socket.on('error', () => undefined)
     socket.write(
