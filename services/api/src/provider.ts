@@ -95,15 +95,19 @@ export class Provider {
     if (!claims) throw new SignInRefusedError('The provider said nothing of who has signed in.')
     const { roleClaim } = this.#config
     const knowsMore = configuration.serverMetadata().userinfo_endpoint !== undefined
-    const isVouchedFor =
-      typeof claims['email'] === 'string' && claims['email_verified'] !== undefined
+    const isVouchedFor = saysIfVerified(claims)
     const isEnough = claimAt(claims, roleClaim) !== undefined && isVouchedFor
-    const more =
+    const more: Readonly<Record<string, unknown>> =
       knowsMore && !isEnough
         ? await oidc.fetchUserInfo(configuration, tokens.access_token, claims.sub)
         : {}
     const all = { ...more, ...claims }
-    return { name: nameIn(all), role: this.#roleIn(claimAt(all, roleClaim)) }
+    // An address and the word for it come from one document: each may tell of another one.
+    const { email, email_verified: isVerified } = isVouchedFor ? claims : more
+    return {
+      name: nameIn({ ...all, email, email_verified: isVerified }),
+      role: this.#roleIn(claimAt(all, roleClaim)),
+    }
   }
 
   #roleIn(claim: unknown): Role | undefined {
@@ -184,6 +188,10 @@ function claimAt(claims: Readonly<Record<string, unknown>>, name: string): unkno
  * What the history calls a person: the address of their mail, if the provider says that it is theirs. Other
  * names are marked, so that nobody is taken for a token of that name.
  */
+function saysIfVerified(claims: Readonly<Record<string, unknown>>): boolean {
+  return typeof claims['email'] === 'string' && claims['email_verified'] !== undefined
+}
+
 function nameIn(claims: Readonly<Record<string, unknown>>): string {
   const { email, email_verified: isVerified, preferred_username: username, sub } = claims
   if (typeof email === 'string' && email.includes('@') && isVerified === true) return plain(email)
