@@ -4,7 +4,6 @@ import type { RequestHandler } from 'express'
 import { z } from 'zod'
 import { At, listAnswer, pageOf } from './answer-parts.ts'
 import type { ApiDeps } from './api-deps.ts'
-import { askHistory } from './ask.ts'
 import type { Endpoints } from './endpoints.ts'
 import type { OperationDoc } from './operation.ts'
 import { Instant, PageQuery, withoutUndefined } from './run-query.ts'
@@ -82,11 +81,11 @@ export function addAuditRoutes(endpoints: Endpoints, deps: ApiDeps): void {
   })
 }
 
-function listHandler({ db }: ApiDeps): RequestHandler {
+function listHandler({ db, searching }: ApiDeps): RequestHandler {
   return async (req, res) => {
     const { limit, cursor, ...filters } = parseRequest(AuditQuery, req.query, 'query')
     const page = withoutUndefined<PageRequest>({ limit, cursor })
-    const { items, nextCursor } = await askHistory(() =>
+    const { items, nextCursor } = await searching(() =>
       listAudit(db, withoutUndefined<AuditFilters>(filters), page),
     )
     res.json({ items: items.map(entryView), nextCursor })

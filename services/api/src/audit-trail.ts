@@ -98,7 +98,7 @@ export class AuditTrail {
   note(act: Act, status: number, change: Change = {}): void {
     this.#inBackground(
       this.#discretion(act)
-        .catch(() => ({ jobs: [] }))
+        .catch(() => ({ jobs: [], ...hiddenIn(act) }))
         .then((discretion) => this.#end(this.#fact(act, discretion), { status, change, act })),
     )
   }
@@ -112,13 +112,13 @@ export class AuditTrail {
   }
 
   /** What jobs say of their payloads; asked for only where there may be one. */
-  async #discretion({ request, secrets }: Act): Promise<Discretion> {
-    const given = secrets ? { secrets } : {}
+  async #discretion(act: Act): Promise<Discretion> {
+    const { request } = act
     const job =
       request === null || typeof request !== 'object' ? undefined : Reflect.get(request, 'job')
     const names = typeof job === 'string' ? [job] : []
     const jobs = await askRedis(() => this.#patience.for(this.#catalogue.with(names)))
-    return { jobs, ...given }
+    return { jobs, ...hiddenIn(act) }
   }
 
   #fact(act: Act, discretion: Discretion): AuditFact {
@@ -198,4 +198,8 @@ export class AuditTrail {
     const ending = work.finally(() => this.#ending.delete(ending))
     this.#ending.add(ending)
   }
+}
+
+function hiddenIn({ secrets }: Act): Pick<Discretion, 'secrets'> {
+  return secrets ? { secrets } : {}
 }

@@ -42,20 +42,20 @@ export function addDeadLetterRoutes(endpoints: Endpoints, deps: ApiDeps): void {
   })
 }
 
-function listHandler({ db, shownRuns }: ApiDeps): RequestHandler {
+function listHandler({ db, searching, shownRuns }: ApiDeps): RequestHandler {
   return async (req, res) => {
     const { filters, page } = readLetterQuery(req.query)
-    const { items, nextCursor } = await askHistory(() => listDeadLetters(db, filters, page))
+    const { items, nextCursor } = await searching(() => listDeadLetters(db, filters, page))
     const views = items.map(({ run, attempts, settled }) => runView(run, attempts, settled))
     res.json({ items: await shownRuns.forCaller(res, views), nextCursor })
   }
 }
 
 /** Each letter of the period is read, so without `from` it is a week; the answer tells since when. */
-function groupsHandler({ db }: ApiDeps): RequestHandler {
+function groupsHandler({ db, searching }: ApiDeps): RequestHandler {
   return async (req, res) => {
     const { filters, page } = readGroupQuery(req.query)
-    const { items, nextCursor, from } = await askHistory(() =>
+    const { items, nextCursor, from } = await searching(() =>
       listDeadLetterGroups(db, filters, page),
     )
     const view = items.map((group) => groupView(group))

@@ -2,7 +2,7 @@ import { listRuns, type PageRequest, type RunFilters, type RunView, runView } fr
 import { isEnded, type RunFact } from '@jadwal/domain'
 import { listNewestLiving, listQueues, type LivingRun, readMessage } from '@jadwal/queue'
 import type { ApiDeps } from './api-deps.ts'
-import { askHistory, askRedis } from './ask.ts'
+import { askRedis } from './ask.ts'
 import { fitsFilters, mayBeLiving } from './living-filters.ts'
 import { Problem } from './problem.ts'
 import { rowOf, withAttemptOf } from './read-run.ts'
@@ -34,9 +34,7 @@ export async function listRunsWithLiving(
 ): Promise<RunPage> {
   const limit = page.limit ?? DEFAULT_LIMIT
   const first = mayBeLiving(filters) ? await livingOrAway(deps, filters) : []
-  const { items, nextCursor } = await deps.searching(() =>
-    askHistory(() => listRuns(deps.db, filters, page)),
-  )
+  const { items, nextCursor } = await deps.searching(() => listRuns(deps.db, filters, page))
   const recorded = items.map(({ run, attempts }) => runView(run, attempts))
   if (first === undefined) return { items: recorded, nextCursor, partial: true }
   const known = new Set(recorded.map(({ id }) => id))

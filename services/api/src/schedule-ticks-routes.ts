@@ -30,11 +30,11 @@ export function addScheduleTicksRoutes(endpoints: Endpoints, deps: ApiDeps): voi
   })
 }
 
-function ledgerHandler({ db, clock }: ApiDeps): RequestHandler {
+function ledgerHandler({ db, searching, clock }: ApiDeps): RequestHandler {
   return async (req, res) => {
     const nowMs = clock.now().getTime()
     const { fromMs, toMs, limit, cursorMs, wantsSummary } = readLedgerQuery(req.query, nowMs)
-    const answer = await askHistory(async (): Promise<LedgerAnswer> => {
+    const answer = await searching(async (): Promise<LedgerAnswer> => {
       const { id, name, deletedAt } = await requireSchedule(db, req.params['name'])
       const period = { scheduleId: id, afterMs: fromMs - 1, untilMs: toMs - 1, nowMs }
       const afterMs = Math.max(period.afterMs, cursorMs ?? -Infinity)

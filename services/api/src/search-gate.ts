@@ -1,10 +1,11 @@
 import pLimit from 'p-limit'
+import { askHistory } from './ask.ts'
 import { Problem } from './problem.ts'
 
 /** Those who wait longer than this line are better told at once. */
 const MOST_WAITING = 100
 
-/** Does a search of the history when it is its turn. */
+/** Does a search of the history when it is its turn. Rejects with a `Problem` when Postgres is away, as `askHistory`. */
 export type SearchGate = <T>(search: () => Promise<T>) => Promise<T>
 
 /**
@@ -21,6 +22,6 @@ export function searchGate(connections: number): SearchGate {
         headers: { 'Retry-After': '5' },
       })
     }
-    return await limit(search)
+    return await limit(() => askHistory(search))
   }
 }

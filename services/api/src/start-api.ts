@@ -150,7 +150,7 @@ export async function startApi(config: ApiConfig, context: ServiceContext): Prom
           redis.ping(),
           reach.postgres(),
         ])
-        return [...reasons('Redis', redisAnswer), ...reasons('Postgres', postgresAnswer)]
+        return [...whyNot('Redis', redisAnswer), ...whyNot('Postgres', postgresAnswer)]
       },
       metrics: createApiMetrics(snapshots, log),
       board: board.handler,
@@ -168,8 +168,7 @@ export async function startApi(config: ApiConfig, context: ServiceContext): Prom
   return lifecycle
 }
 
-function reasons(what: string, answer: PromiseSettledResult<unknown>): string[] {
-  if (answer.status === 'fulfilled') return []
-  const { reason } = answer
-  return [`${what} does not answer: ${reason instanceof Error ? reason.message : String(reason)}`]
+/** Anybody may ask: what exactly went wrong, with addresses and names of users, is for the log. */
+function whyNot(what: string, answer: PromiseSettledResult<unknown>): string[] {
+  return answer.status === 'fulfilled' ? [] : [`${what} does not answer`]
 }

@@ -81,11 +81,11 @@ export function addStatsRoutes(endpoints: Endpoints, deps: ApiDeps): void {
   endpoints.add('/stats', { get: { role: 'viewer', doc: statsDoc, handle: statsHandler(deps) } })
 }
 
-function statsHandler({ db, clock }: ApiDeps): RequestHandler {
+function statsHandler({ db, searching, clock }: ApiDeps): RequestHandler {
   return async (req, res) => {
     const { schedule, ...range } = readStatsQuery(req.query, clock.now())
     const id = schedule === undefined ? undefined : await requireId(db, schedule)
-    const stats = await askHistory(() =>
+    const stats = await searching(() =>
       runStats(db, { ...range, ...(id === undefined ? {} : { scheduleId: id }) }),
     )
     res.json(statsView(stats))

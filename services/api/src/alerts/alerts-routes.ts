@@ -99,7 +99,13 @@ function channelWarnings(channels: readonly { spec: AlertChannelSpec }[]): strin
 }
 
 async function workerWarnings({ redis, prefix, clock }: ApiDeps): Promise<string[]> {
-  const workers = await askRedis(() => readWorkers(redis, prefix, clock.now().getTime()))
+  const workers = await askRedis(() => readWorkers(redis, prefix, clock.now().getTime())).catch(
+    (error: unknown) => {
+      if (error instanceof Problem) return undefined
+      throw error
+    },
+  )
+  if (!workers) return ['Redis is away: nothing is judged, and nobody is told, until it is back.']
   const isServed = workers.some(({ queues }) => queues.some(({ name }) => name === ALERTS_QUEUE))
   if (isServed) return []
   return ['No worker serves the queue alerts: messages wait there until one does.']
