@@ -1,7 +1,8 @@
 // Bundles what a folder is run as: our own source goes in, packages of the registry stay in node_modules.
 // Run in the folder of a service or package: node ../../infra/build/bundle.mjs [--whole] [--split] [src/main.ts dist/main.js ...]
 // With --whole, packages of the registry go in too: a process that looks for none of their hundreds of
-// files starts in half the time. With --split, what is imported when it is needed lies in files of its own.
+// files starts in half the time. With --split, what is imported when it is needed lies in files of its own;
+// both together would lose the names of what packages of before ES modules export.
 import { basename, dirname } from 'node:path'
 import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
