@@ -27,6 +27,10 @@ export function redisUrlProblem(url: string): string | undefined {
  */
 export function redisOptions(url: string): RedisOptions {
   if (url.startsWith('redis+sentinel://')) return sentinelOptions(url)
+  if (/^rediss?\+cluster:/.test(url))
+    throw new Error(
+      'must be one primary (redis://, rediss://) or found by Sentinel (redis+sentinel://host:port,host:port/name): a Redis cluster is not supported',
+    )
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (!parsed || (parsed.protocol !== 'redis:' && parsed.protocol !== 'rediss:')) {
     throw new Error(

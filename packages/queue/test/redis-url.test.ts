@@ -34,7 +34,7 @@ describe('REDIS_URL', () => {
   test.each([
     ['http://cache', /must be redis:\/\/host:port, rediss:/],
     ['cache:6379', /must be redis:\/\/host:port, rediss:/],
-    ['redis+cluster://a,b', /must be redis:\/\/host:port, rediss:/],
+    ['redis+cluster://a,b', /a Redis cluster is not supported/],
     ['redis+sentinel://s1,s2', /must be redis\+sentinel:\/\/host:port,host:port\/name/],
     ['redis://cache/jobs', /database "jobs" must be a number/],
   ])('%s is refused with what would be right', (url, problem) => {
