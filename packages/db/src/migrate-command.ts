@@ -50,7 +50,10 @@ async function migratePatiently(
   for (;;) {
     try {
       const done = await migrate({ url, schema, now: systemClock.now() })
-      const what = done.length === 0 ? 'was up to date' : `is up to date, after ${done.join(', ')}`
+      const last = done.at(-1)
+      const what = last
+        ? `is up to date, by ${done.length} migrations up to ${last}`
+        : 'was up to date'
       say(`jadwal migrate: schema ${schema} of ${address} ${what}`, 'stdout')
       return EXIT.done
     } catch (error) {
