@@ -59,7 +59,7 @@ async function endTerm({ redis, prefix }: Schedulers): Promise<void> {
   const before = await redis.hget(`${key}:leader`, 'term')
   await redis.del(`${key}:lease`)
   await eventually(async () => expect(await redis.hget(`${key}:leader`, 'term')).not.toBe(before), {
-    timeoutMs: 15_000,
+    timeoutMs: 30_000,
     everyMs: 5,
   })
 }

@@ -61,7 +61,7 @@ export async function setupSchedulers(options: SchedulersOptions) {
   }
   const leaderKey = `{${prefix}:scheduler}:leader`
   /** The scheduler that leads, by what Redis says; other than `not` when given. */
-  const leader = (not?: ServiceProcess, timeoutMs = 15_000): Promise<ServiceProcess> =>
+  const leader = (not?: ServiceProcess, timeoutMs = 30_000): Promise<ServiceProcess> =>
     eventually(
       async () => {
         const { instance = '', ended } = await redis.hgetall(leaderKey)
