@@ -1,7 +1,7 @@
 import { changeBackfillState, listActiveBackfills } from '@jadwal/db'
 import type { RunFact } from '@jadwal/domain'
 import { keys, publishCatalogue } from '@jadwal/queue'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { at, setupBackfills } from './setup-backfills.ts'
 
 test('makes a run for each tick that has no success, no more at a time than it may, and is done after the last', async () => {
@@ -110,13 +110,20 @@ test('after a cancel, a run that a worker has in hand may end but is not retried
 })
 
 test('its rate holds over rounds', async () => {
-  const { lead, backfill, finish } = await setupBackfills()
+  const { lead, backfill, finish, redisClock } = await setupBackfills()
   const id = await backfill({ rate: 2, concurrency: 100 })
+  let nowMs = redisClock.nowMs()
+  vi.spyOn(redisClock, 'nowMs').mockImplementation(() => nowMs)
   const leader = lead(1)
   await leader.round()
   await leader.round()
+  nowMs += 499
   await leader.round()
   expect(await finish(id)).toEqual([0])
+  nowMs += 1
+  await leader.round()
+  await leader.round()
+  expect(await finish(id)).toEqual([1])
 })
 
 test('it says why it does not go on when its job moved or is served by nobody, and goes on afterwards', async () => {

@@ -1,5 +1,5 @@
 import { recordFacts } from '@jadwal/db'
-import { redriveRunId } from '@jadwal/domain'
+import { MINUTE, redriveRunId } from '@jadwal/domain'
 import { expect, test } from 'vitest'
 import { CAUSE, deadFact, NOW, setup } from './setup-redrives.ts'
 
@@ -84,7 +84,9 @@ test('a canary tries letters whose job somebody serves, and is not held up by ot
 
 test('a canary waits for its first letter until every death from before is recorded', async () => {
   const t = await setup()
-  const id = await t.redrive({ canary: true, created_at: new Date(NOW + 60_000) })
+  // After what lies in the outbox, however long this takes.
+  const created_at = new Date(t.redisClock.nowMs() + 10 * MINUTE)
+  const id = await t.redrive({ canary: true, created_at })
   const [late, last] = [deadFact(0), deadFact(1)]
   await t.redis.xadd(t.outbox, '*', 'facts', JSON.stringify(late))
   const leader = t.lead()

@@ -172,5 +172,6 @@ export async function setupBackfills() {
     position,
     scheduleId,
     bull,
+    redisClock,
   }
 }

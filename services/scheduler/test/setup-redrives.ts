@@ -123,6 +123,7 @@ export async function setup() {
     message,
     db,
     redis,
+    redisClock,
     outbox,
     lead,
     die,
