@@ -243,7 +243,8 @@ test('the leader is shown, and hands over to another', async () => {
   expect(shown.output).toMatch(/^leader +\S+\nterm +\d+\nsince /)
   await using _standby = await system.start('scheduler')
   const before = (await system.good(['leader', 'show', '--json'])).json as { term: number }
-  const down = await system.good(['leader', 'step-down'])
+  // The standby may need longer than an answer waits for it.
+  const down = await eventually(() => system.good(['leader', 'step-down']))
   expect(down.output).toMatch(/^\S+ leads now, term \d+\n$/)
   const after = (await system.good(['leader', 'show', '--json'])).json as { term: number }
   expect(after.term).toBeGreaterThan(before.term)

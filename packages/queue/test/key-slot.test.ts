@@ -59,7 +59,7 @@ test.each<[string, RunEnd]>([
 test('a run whose worker died keeps its slot and needs no other', async () => {
   const { work, addOf, runs, running, redis, messageKey, calls, slots } = setup({ limit: 1 })
   const [id = '', second = ''] = await addOf('acme', 2)
-  work({ lockMs: 1_000 })
+  work({ lockMs: 5_000 })
   await runs([id])
   const dead = running.get(id)
   running.delete(id)

@@ -52,10 +52,11 @@ test('what a rate leaves in a time is used, also while all runs in hand go on', 
   const ended = new Promise<void>((resolve) => {
     end = resolve
   })
-  bench.work(() => ended.then(() => SUCCEEDED), { concurrency: 8, rate: { max: 2, perMs: 300 } })
+  bench.work(() => ended.then(() => SUCCEEDED), { concurrency: 8, rate: { max: 2, perMs: 1_000 } })
   await eventually(() => expect(bench.calls).toHaveLength(8))
   const startedMs = bench.calls.map((call) => call.startedAtMs)
-  expect(Math.max(...startedMs) - Math.min(...startedMs)).toBeGreaterThanOrEqual(800)
+  // Three times more until the last two; a busy machine may be late with the first.
+  expect(Math.max(...startedMs) - Math.min(...startedMs)).toBeGreaterThanOrEqual(2_000)
   end?.()
   await eventually(() => expect(bench.ends).toHaveLength(8))
 })

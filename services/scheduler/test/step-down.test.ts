@@ -4,6 +4,9 @@ import { expect, test } from 'vitest'
 import { StepDown } from '../src/step-down.ts'
 import { setupSchedulers } from './setup-scheduler.ts'
 
+/** Longer than a busy machine lets an event loop wait: a term ends because its leader steps down. */
+const LEASE_MS = 5_000
+
 type Setup = Awaited<ReturnType<typeof setupSchedulers>>
 
 function leads({ leader }: Setup, instance: string) {
@@ -23,7 +26,7 @@ function stepDown({ redis, prefix, leader }: Setup, term: number): Promise<void>
 }
 
 test('a leader that steps down is followed by another, and both terms are told', async () => {
-  const setup = await setupSchedulers()
+  const setup = await setupSchedulers({ JADWAL_LEASE_MS: String(LEASE_MS) })
   await setup.start('a')
   const first = await leads(setup, 'a')
   await setup.start('b')
@@ -37,7 +40,7 @@ test('a leader that steps down is followed by another, and both terms are told',
 })
 
 test('it leads again when nobody else does, and not before others had the time for it', async () => {
-  const setup = await setupSchedulers()
+  const setup = await setupSchedulers({ JADWAL_LEASE_MS: String(LEASE_MS) })
   await setup.start('a')
   const first = await leads(setup, 'a')
   await stepDown(setup, first.term)

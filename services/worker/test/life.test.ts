@@ -162,12 +162,12 @@ test('a run that kills its workers is a dead letter after the third', async () =
 
 test('a worker that was frozen past its locks does no harm when it goes on', async () => {
   await using bench = openBench(server.url)
-  const frozen = bench.spawn({ JADWAL_LOCK_MS: '1000' })
+  const frozen = bench.spawn({ JADWAL_LOCK_MS: '3000' })
   await frozen.ready
   const id = await bench.add('slow', { ms: 4_000 })
   await bench.reached(id, 'running')
   frozen.pause()
-  const rescuer = await bench.work({ JADWAL_LOCK_MS: '1000' })
+  const rescuer = await bench.work({ JADWAL_LOCK_MS: '3000' })
   expect(await bench.reached(id, 'succeeded')).toMatchObject({ attempt: 2 })
   await eventually(async () => {
     const metrics = await (await fetch(`http://127.0.0.1:${rescuer.port}/metrics`)).text()
@@ -184,9 +184,10 @@ test('a full Redis is worked off without a storm, producers are turned away, and
   await using own = await startTestRedis()
   await using bench = openBench(own.url)
   const { prefix } = bench
-  const worker = bench.spawn({ JADWAL_QUEUES: 'tests:1', JADWAL_LOCK_MS: '1000' })
+  const worker = bench.spawn({ JADWAL_QUEUES: 'tests:1', JADWAL_LOCK_MS: '5000' })
   await worker.ready
-  const inHand = await bench.add('slow', { ms: 3_000 })
+  // Longer than a lock that is not renewed.
+  const inHand = await bench.add('slow', { ms: 12_000 })
   await eventually(async () => expect(await bench.queue.getActiveCount()).toBe(1))
   const waiting = [await bench.add('ok'), await bench.add('slow', { ms: 500 })]
   await bench.redis.config('SET', 'maxmemory', '1mb')
