@@ -99,14 +99,11 @@ test('a silence has author and end, and is seen at the alerts that it keeps back
     author: 'admin',
   })
   await t.send('PUT', '/alerts/rules/no-leader', { kind: 'no-leader', for: '0s' })
-  const [alert] = await eventually(
-    async () => {
-      const { items } = (await t.send('GET', '/alerts?rule=no-leader&state=open')).body
-      expect(items).toHaveLength(1)
-      return items
-    },
-    { timeoutMs: 18_000 },
-  )
+  const [alert] = await eventually(async () => {
+    const { items } = (await t.send('GET', '/alerts?rule=no-leader&state=open')).body
+    expect(items).toHaveLength(1)
+    return items
+  })
   expect(alert).toMatchObject({ state: 'open', messages: 0, silencedUntil: silence.until })
   const { body } = await t.send('GET', '/alerts')
   expect(AlertsAnswer.parse(body).warnings).toEqual([

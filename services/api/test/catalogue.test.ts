@@ -6,6 +6,7 @@ import { Catalogue } from '../src/catalogue.ts'
 import { acceptBatch } from '../src/enqueue-batch.ts'
 import { JobCheck } from '../src/job-check.ts'
 import { EMAIL_JOB } from './job-catalogue.ts'
+import { watchCommands } from './watch-commands.ts'
 
 async function setup() {
   const redis = openRedis(producerConnection(inject('redisUrl')), () => undefined)
@@ -33,15 +34,13 @@ test('the catalogue is read once a second, and at once for a job that is not in 
 test('a batch of runs of many unknown jobs has the catalogue read once', async () => {
   const { redis, prefix, clock } = await setup()
   await publishCatalogue(redis, prefix, [EMAIL_JOB])
-  const seen: string[][] = []
-  const monitor = await redis.monitor()
-  onTestFinished(() => monitor.disconnect())
-  monitor.on('monitor', (_time: string, args: string[]) => seen.push(args))
+  await using watch = await watchCommands(inject('redisUrl'))
   const jobs = new JobCheck({ redis, prefix, clock })
   const runs = Array.from({ length: 500 }, (_, n) => ({ job: `unknown-${n}` }))
   const refused = acceptBatch({ clock }, jobs, { runs: [...runs, { job: EMAIL_JOB.name }] })
   await expect(refused).rejects.toMatchObject({ kind: 'unknown-job' })
   await redis.echo(prefix)
-  await eventually(() => expect(seen).toContainEqual(['echo', prefix]))
-  expect(seen.filter((args) => args[0] === 'hvals' && args[1]?.includes(prefix))).toHaveLength(1)
+  await eventually(() => expect(watch.commands).toContainEqual(['echo', prefix]))
+  const reads = watch.commands.filter((args) => args[0] === 'hvals' && args[1]?.includes(prefix))
+  expect(reads).toHaveLength(1)
 })

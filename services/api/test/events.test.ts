@@ -6,6 +6,8 @@ import { listen } from './listen.ts'
 import { setupApi, type TestApi } from './setup-api.ts'
 
 const AT = '2026-11-30T06:00:00.000Z'
+/** What a busy machine may add to a promised time. */
+const BUSY_MS = 5_000
 
 async function setup(env: Record<string, string> = {}): Promise<TestApi> {
   const api = await setupApi(env)
@@ -171,7 +173,10 @@ test('the end of the api ends its streams within a second', async () => {
   const api = await setupApi()
   const stream = await listen(api)
   const startedMs = performance.now()
-  await api[Symbol.asyncDispose]()
+  const disposed = api[Symbol.asyncDispose]()
   await stream.ended
-  expect(performance.now() - startedMs).toBeLessThan(4_000)
+  const endedMs = performance.now()
+  // What else ends, such as the database, takes its time.
+  await disposed
+  expect(endedMs - startedMs).toBeLessThan(1_000 + BUSY_MS)
 })
