@@ -120,7 +120,7 @@ describe('npm start', () => {
 
   test('SIGUSR2 neither ends a start that has no services yet nor one that stops', async () => {
     await using project = new FakeProject()
-    const first = project.start({ FAKE_DRAIN_MS: '1000' })
+    const first = project.start({ FAKE_DRAIN_MS: '60000' })
     await first.waitForLog(READY)
     const stopped = first.stop()
     await first.waitForLog('stopping;')
@@ -128,6 +128,10 @@ describe('npm start', () => {
     await second.waitForLog('waiting for the last start')
     first.child.kill('SIGUSR2')
     second.child.kill('SIGUSR2')
+    await eventually(() => {
+      first.child.kill('SIGINT')
+      expect(project.events()).toContain('scheduler hurries')
+    })
     expect(await stopped).toBe(0)
     await second.waitForLog(READY)
     expect(await second.stop()).toBe(0)
