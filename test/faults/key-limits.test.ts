@@ -43,13 +43,11 @@ test('at most two runs of a key run at once over three workers, one of which is 
   const { add, start, ended, rows, spans, parked, leftOvers, redis, prefix } = await setupKeys()
   const workers = [start('worker'), start('worker'), start('worker')]
   await Promise.all([start('recorder').ready, ...workers.map((worker) => worker.ready)])
-  const ids = await add('busy', 300, 5)
-  for (const key of ['a', 'b', 'c']) ids.push(...(await add(key, 20, 20)))
-  await eventually(async () => expect(await parked('busy')).toBeGreaterThan(150), {
-    timeoutMs: 30_000,
-  })
+  const ids = await add('busy', 300, 50)
+  for (const key of ['a', 'b', 'c']) ids.push(...(await add(key, 20, 300)))
+  await eventually(async () => expect(await parked('busy')).toBeGreaterThan(150))
   // A newcomer is not kept waiting by what others have.
-  const late = await add('late', 6, 20)
+  const late = await add('late', 6, 300)
   ids.push(...late)
   const [cancelled = ''] = await redis.lrange(
     keys.parkedKey(prefix, 'keys', 'key:fault.keyed:=busy'),
@@ -60,9 +58,7 @@ test('at most two runs of a key run at once over three workers, one of which is 
   expect(await cancelRun(deps, { queue: 'keys', id: cancelled }, 'cancelled')).toMatchObject({
     result: 'cancelled',
   })
-  await eventually(async () => expect(ofKey(await spans(), 'late')).toHaveLength(6), {
-    timeoutMs: 30_000,
-  })
+  await eventually(async () => expect(ofKey(await spans(), 'late')).toHaveLength(6))
   const doneBefore = ofKey(await spans(), 'busy').length
 
   const endedAtMs = new Map<number, number>()
@@ -85,7 +81,7 @@ test('at most two runs of a key run at once over three workers, one of which is 
   const most = mostAtOnce(await spans(endedAtMs))
   expect(Object.keys(most).toSorted()).toEqual(['a', 'b', 'busy', 'c', 'late'])
   for (const [key, count] of Object.entries(most)) expect([key, count]).toEqual([key, LIMIT])
-  await eventually(async () => expect(await leftOvers()).toEqual([]), { timeoutMs: 30_000 })
+  await eventually(async () => expect(await leftOvers()).toEqual([]))
   // Parked runs use up no attempt: only runs that were in hand in the killed and the frozen worker have a second one.
   expect((await rows()).filter((row) => row.attempt > 1).length).toBeLessThanOrEqual(40)
 })
@@ -98,23 +94,19 @@ test('parked runs outlive a restart of Redis and the loss of all workers', async
   })
   const [first] = [start('worker'), start('recorder')]
   await first?.ready
-  const ids = await add('one', 60, 20)
-  await eventually(async () => expect(await parked('one')).toBeGreaterThan(20), {
-    timeoutMs: 20_000,
-  })
+  const ids = await add('one', 60, 300)
+  await eventually(async () => expect(await parked('one')).toBeGreaterThan(20))
   await first?.kill()
   const killedAtMs = Date.now()
   await server.kill()
   await server.start()
-  await eventually(async () => expect(await parked('one')).toBeGreaterThan(0), {
-    timeoutMs: 20_000,
-  })
+  await eventually(async () => expect(await parked('one')).toBeGreaterThan(0))
   start('worker')
   await ended(ids.length, 90_000)
   const report = checkRuns(ids, await rows())
   expect(report).toMatchObject({ missing: [], doubled: [], states: { succeeded: ids.length } })
   const endedAtMs = new Map([[first?.pid ?? 0, killedAtMs]])
   expect(mostAtOnce(await spans(endedAtMs))['one']).toBe(LIMIT)
-  await eventually(async () => expect(await leftOvers()).toEqual([]), { timeoutMs: 30_000 })
+  await eventually(async () => expect(await leftOvers()).toEqual([]))
   expect(await redis.zcard(keys.bullKey(prefix, 'keys', 'delayed'))).toBe(0)
 })
