@@ -12,7 +12,7 @@ fail() {
 
 read_file_variables() {
   secrets=$(env | sed -n 's/^\(JADWAL_SECRET_[A-Za-z0-9_]*\)_FILE=.*/\1/p')
-  for name in DATABASE_URL REDIS_URL SMTP_URL JADWAL_ADMIN_TOKEN JADWAL_METRICS_TOKEN JADWAL_OIDC_CLIENT_SECRET JADWAL_TOKEN JADWAL_ENCRYPTION_KEYS $secrets; do
+  for name in DATABASE_URL REDIS_URL SMTP_URL JADWAL_ADMIN_TOKEN JADWAL_VIEWER_TOKEN JADWAL_METRICS_TOKEN JADWAL_OIDC_CLIENT_SECRET JADWAL_TOKEN JADWAL_ENCRYPTION_KEYS $secrets; do
     file=$(printenv "${name}_FILE" || true)
     if [ -z "$file" ] || [ -n "$(printenv "$name" || true)" ]; then continue; fi
     [ -r "$file" ] || fail "${name}_FILE is $file, which can't be read; it must be the path of a file with the value of $name"

@@ -17,6 +17,7 @@ keep() {
 }
 
 keep /run/jadwal/api/admin-token "${JADWAL_ADMIN_TOKEN:-}"
+keep /run/jadwal/viewer/token "${JADWAL_VIEWER_TOKEN:-}"
 keep /run/jadwal/metrics/token "${JADWAL_METRICS_TOKEN:-}"
 keep /run/jadwal/database/password ""
 keep /run/jadwal/database/url "postgres://jadwal:$(cat /run/jadwal/database/password)@postgres:5432/jadwal"

@@ -92,6 +92,26 @@ describe('the compose file', () => {
     expect(mounted.filter((volume) => volume.startsWith('database-secrets'))).toEqual([])
   })
 
+  test('keeps every service but the api away from the admin token, and gives workers the one of a viewer', () => {
+    const mounting = Object.keys(services).filter((name) =>
+      service(name).volumes.some((volume) => volume.startsWith('api-secrets')),
+    )
+    expect(mounting).toEqual(['secrets', 'api'])
+    const { environment, volumes: mounted } = service('worker')
+    const file = environment['JADWAL_TOKEN_FILE']
+    expect(service('api').environment['JADWAL_VIEWER_TOKEN_FILE']).toBe(file)
+    expect(mounted).toContain('viewer-secrets:/run/jadwal/viewer:ro')
+    expect(readProjectFile('infra/docker/make-secrets.sh')).toContain(`keep ${file} `)
+  })
+
+  test('makes the folders of all secrets in the image, for the user that writes them', () => {
+    const folders = service('secrets').volumes.map((volume) => volume.split(':')[1])
+    const [made = ''] = /^RUN install -d -o node .*$/m.exec(
+      readProjectFile('infra/docker/Dockerfile'),
+    ) ?? ['']
+    expect(folders.filter((folder) => !made.split(' ').includes(folder ?? ''))).toEqual([])
+  })
+
   test('lets only the step that makes them write secrets', () => {
     const writing = Object.keys(services).filter((name) =>
       service(name).volumes.some((volume) => /^\w+-secrets:[^:]*$/.test(volume)),

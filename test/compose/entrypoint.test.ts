@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { projectPath } from './compose-file.ts'
+import { projectPath, readProjectFile } from './compose-file.ts'
 
 const PATH = '/usr/local/bin:/usr/bin:/bin'
 
@@ -11,6 +11,14 @@ const PATH = '/usr/local/bin:/usr/bin:/bin'
 function readThroughEntrypoint(name: string, env: Record<string, string>) {
   const script = projectPath('infra/docker/entrypoint.sh')
   return spawnSync('sh', [script, 'printenv', name], { encoding: 'utf8', env: { PATH, ...env } })
+}
+
+function documentedFiles(): string[] {
+  const [list = ''] = /Any of `DATABASE_URL`[^]*?`NAME_FILE`/.exec(
+    readProjectFile('docs/deploy.md'),
+  ) ?? ['']
+  const names = Array.from(list.matchAll(/`([A-Z_]+)`/g), ([, name = '']) => name)
+  return names.filter((name) => name !== 'NAME_FILE')
 }
 
 function fileWith(content: string): string {
@@ -32,6 +40,12 @@ test('a variable that is set wins over its file, an empty one does not', () => {
   const set = readThroughEntrypoint('JADWAL_TOKEN', { JADWAL_TOKEN: 'set', JADWAL_TOKEN_FILE })
   const empty = readThroughEntrypoint('JADWAL_TOKEN', { JADWAL_TOKEN: '', JADWAL_TOKEN_FILE })
   expect([set.stdout, empty.stdout]).toEqual(['set\n', 'of the file\n'])
+})
+
+test.each(documentedFiles())('%s can be given as a file, as docs/deploy.md says', (name) => {
+  expect(readThroughEntrypoint(name, { [`${name}_FILE`]: fileWith('a value') }).stdout).toBe(
+    'a value\n',
+  )
 })
 
 test('secrets of jobs can be files too', () => {

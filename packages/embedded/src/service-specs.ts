@@ -9,6 +9,7 @@ export interface Addresses {
   smtpUrl: string
   apiPort: number
   adminToken: string
+  viewerToken: string
 }
 
 /** How many of each, in the order in which they start; they stop the other way round. */
@@ -30,13 +31,18 @@ export function serviceSpecs(config: SupervisorConfig, addresses: Addresses): Se
   })
 }
 
-/** Only the api is given the admin token, and only the workers a token to call the api with. */
+/** Only the api is given the tokens that open it, and only the workers one to call it with. */
 function serviceEnv(
   service: ServiceName,
   config: SupervisorConfig,
   addresses: Addresses,
 ): NodeJS.ProcessEnv {
-  const { JADWAL_ADMIN_TOKEN: _admin, JADWAL_TOKEN: _token, ...env } = config.env
+  const {
+    JADWAL_ADMIN_TOKEN: _admin,
+    JADWAL_VIEWER_TOKEN: _viewer,
+    JADWAL_TOKEN: _token,
+    ...env
+  } = config.env
   return {
     ...env,
     REDIS_URL: addresses.redisUrl,
@@ -55,14 +61,20 @@ function serviceEnv(
 function ownEnv(
   service: ServiceName,
   config: SupervisorConfig,
-  { apiPort, adminToken }: Addresses,
+  { apiPort, adminToken, viewerToken }: Addresses,
 ): NodeJS.ProcessEnv {
   switch (service) {
     case 'api':
-      return { JADWAL_PORT: String(apiPort), JADWAL_ADMIN_TOKEN: adminToken }
+      return {
+        JADWAL_PORT: String(apiPort),
+        JADWAL_ADMIN_TOKEN: adminToken,
+        JADWAL_VIEWER_TOKEN: viewerToken,
+      }
     case 'worker':
       return {
-        JADWAL_TOKEN: config.token ?? adminToken,
+        // Whoever starts it from the shell in which they use `jadwal` has the admin token there.
+        JADWAL_TOKEN:
+          config.token === undefined || config.token === adminToken ? viewerToken : config.token,
         JADWAL_EXEC_ALLOW: config.execAllow,
         JADWAL_GRACE_MS: String(workerGraceMs(config.graceMs)),
       }

@@ -60,9 +60,10 @@ export class Supervisor {
     await runMigrations(this.#config, urls.databaseUrl, terminal)
     stop.throwIfAborted()
     this.adminToken = this.#config.adminToken ?? data.secret('admin-token')
+    const viewerToken = this.#config.viewerToken ?? data.secret('viewer-token')
     this.apiPort = await freePort(this.#config.port, this.#config.host)
     const { adminToken, apiPort } = this
-    const kinds = serviceSpecs(this.#config, { ...urls, apiPort, adminToken })
+    const kinds = serviceSpecs(this.#config, { ...urls, apiPort, adminToken, viewerToken })
     const processes = new ProcessList(data.processes)
     for (const kind of kinds) this.#startKind(kind, { terminal, processes, onGaveUp })
     terminal.say(`${this.services.length} services are starting`)

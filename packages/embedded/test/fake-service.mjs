@@ -33,5 +33,10 @@ const line = {
   pid: process.pid,
 }
 process.stdout.write(`${JSON.stringify({ ...line, port: 9, redis: env.REDIS_URL })}\n`)
-note(`env ${JSON.stringify({ port: env.JADWAL_PORT, admin: env.JADWAL_ADMIN_TOKEN })}`)
+const tokens = {
+  admin: env.JADWAL_ADMIN_TOKEN,
+  viewer: env.JADWAL_VIEWER_TOKEN,
+  token: env.JADWAL_TOKEN,
+}
+note(`env ${JSON.stringify({ port: env.JADWAL_PORT, ...tokens })}`)
 process.send({ type: 'ready', port: 9 })

@@ -1,15 +1,16 @@
+import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { freePort, onFreePort } from '../src/free-port.ts'
 
 test('a port that is taken is passed over for the next free one', async () => {
-  const taken = await freePort()
   const server = createServer()
-  await new Promise<void>((resolve) => {
-    server.listen(taken, '127.0.0.1', resolve)
+  onTestFinished(() => void server.close())
+  const taken = await onFreePort(0, async (port) => {
+    await once(server.listen(port, '127.0.0.1'), 'listening')
+    return port
   })
   expect(await freePort(taken)).toBeGreaterThan(taken)
-  server.close()
 })
 
 test('any free port is one that no outgoing connection is given', async () => {

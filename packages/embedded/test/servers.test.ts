@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { makeTempFolder, PROJECT_ROOT, removeTempFolder } from '@jadwal/testkit'
 import { Redis } from 'ioredis'
 import pg from 'pg'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import {
   type EmbeddedPostgres,
   type EmbeddedRedis,
@@ -172,9 +172,9 @@ describe('the embedded Redis', () => {
 
   test('is named with the ways out when there is none and none can be unpacked', async () => {
     vi.stubEnv('PATH', '/nowhere')
+    onTestFinished(() => void vi.unstubAllEnvs())
     const search = { path: '/nowhere', unpackInto: join(folder, 'software') }
     await expect(findRedisBinary(search)).rejects.toThrow(/REDIS_URL[^]*docker compose up/)
-    vi.unstubAllEnvs()
   })
 
   test.runIf(existsSync('/etc/debian_version'))(

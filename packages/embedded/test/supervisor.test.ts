@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { eventually } from '@jadwal/testkit'
@@ -206,10 +206,28 @@ describe('npm start', () => {
 
   test('gives the admin token to the api alone', async () => {
     await using project = new FakeProject()
-    const supervisor = project.start({ JADWAL_ADMIN_TOKEN: 'of-my-own-choice' })
+    // As from the shell in which somebody uses the command line.
+    const token = 'of-my-own-choice'
+    const supervisor = project.start({ JADWAL_ADMIN_TOKEN: token, JADWAL_TOKEN: token })
     await supervisor.waitForLog(READY)
-    const told = project.events().filter((event) => event.includes('of-my-own-choice'))
-    expect(told.map((event) => event.split(' ')[0])).toEqual(['api'])
+    expect(whoHas(project, token)).toEqual(['api'])
+  })
+
+  test('gives workers the token of a viewer, which it makes and keeps, or the one it is given', async () => {
+    await using project = new FakeProject()
+    const first = project.start()
+    await first.waitForLog(READY)
+    const file = join(project.data, 'viewer-token')
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    const made = readFileSync(file, 'utf8').trim()
+    expect(whoHas(project, `"viewer":"${made}"`)).toEqual(['api'])
+    expect(whoHas(project, `"token":"${made}"`)).toEqual(['worker', 'worker'])
+    expect(whoHas(project, made)).toHaveLength(3)
+    await first.stop()
+    await project.start({ JADWAL_TOKEN: 'for-the-workers' }).waitForLog(READY)
+    expect(whoHas(project, `"viewer":"${made}"`)).toEqual(['api', 'api'])
+    expect(whoHas(project, '"token":"for-the-workers"')).toEqual(['worker', 'worker'])
+    expect(readFileSync(file, 'utf8').trim()).toBe(made)
   })
 
   test('takes the next port when that of the api is taken', async () => {
@@ -220,6 +238,12 @@ describe('npm start', () => {
     expect(Number(page.split(':').at(-1)?.replace('/', ''))).toBeGreaterThan(taken.port)
   })
 })
+
+/** The services whose environment had a text. */
+function whoHas(project: FakeProject, text: string): (string | undefined)[] {
+  const told = project.events().filter((event) => event.includes(text))
+  return told.map((event) => event.split(' ')[0])
+}
 
 async function listen(): Promise<AsyncDisposable & { port: number }> {
   const server = createServer()

@@ -49,6 +49,8 @@ export interface ApiDeps {
 export interface Admission {
   /** Undefined: everybody, on this machine only. */
   adminToken: string | undefined
+  /** What workers read the history with, if they may. */
+  viewerToken: string | undefined
   metricsToken: string | undefined
   /** The peers that are believed when they tell where a request comes from; `trust proxy` of Express. */
   trustedProxies: string[]

@@ -1,6 +1,7 @@
 import { bearerToken, isTokenText, sameSecret } from '@jadwal/runtime'
 import type { Request, RequestHandler, Response } from 'express'
 import type { AccessDeps } from './access.ts'
+import { ADMIN, bootstrapCaller } from './bootstrap-callers.ts'
 import { type Caller, noteCaller } from './caller.ts'
 import { CSRF_COOKIE, readCookie, sendCsrfToken, sendSession } from './cookies.ts'
 import { isReading, requireCsrfToken } from './csrf.ts'
@@ -8,9 +9,6 @@ import { sendLogin } from './login-page.ts'
 import { isLoopback } from './loopback.ts'
 import { Problem } from './problem.ts'
 import { SESSION_COOKIE, type Session } from './session.ts'
-
-/** What who has `JADWAL_ADMIN_TOKEN` is called. No token may have the name. */
-const ADMIN = 'admin'
 
 /**
  * Lets in whoever brings a token in the Authorization header, or the cookie of a session. A session may
@@ -43,21 +41,19 @@ export function authenticate(access: AccessDeps): RequestHandler {
 }
 
 /**
- * Who has a token: `JADWAL_ADMIN_TOKEN`, `JADWAL_METRICS_TOKEN` or one of the api's own. Throws a `Problem`
- * when that can't be told, and when too many wrong ones came from there: then only a token of 256 bits is
- * looked at, which nobody guesses.
+ * Who has a token: one of the environment or one of the api's own. Throws a `Problem` when that can't be
+ * told, and when too many wrong ones came from there: then only a token of 256 bits is looked at, which
+ * nobody guesses.
  */
 export async function findCaller(
   access: AccessDeps,
   req: Request,
   token: string,
 ): Promise<Caller | undefined> {
-  const { adminToken, tokens, uses, failures } = access
+  const { tokens, uses, failures } = access
   if (!isTokenText(token)) failures.refuseGuess(req)
-  const ofMetrics = callerOfMetrics(access, req, token)
-  if (ofMetrics) return ofMetrics
-  if (adminToken !== undefined && sameSecret(token, adminToken))
-    return { name: ADMIN, role: 'admin', by: 'bootstrap' }
+  const known = callerOfMetrics(access, req, token) ?? bootstrapCaller(access, token)
+  if (known) return known
   const holder = await tokens.find(token)
   if (!holder) return undefined
   uses.note(holder.id)
@@ -70,7 +66,7 @@ export async function callerOfSession(
   { tokens, uses, provider }: AccessDeps,
   { of, endsAt }: Session,
 ): Promise<Caller | undefined> {
-  if (of.kind === 'bootstrap') return { name: ADMIN, role: 'admin', by: 'session', endsAt }
+  if (of.kind === 'bootstrap') return { ...ADMIN, by: 'session', endsAt }
   if (of.kind === 'provider')
     return provider?.key === of.provider
       ? { name: of.name, role: of.role, by: 'session', endsAt }

@@ -7,7 +7,7 @@ export interface Caller {
   /** What the history calls them: who changed a schedule, settled a letter, made an entry of the audit log. */
   name: string
   role: Role
-  /** How they came in: with `JADWAL_ADMIN_TOKEN`, with a token of their own, by a cookie, or without any (`JADWAL_AUTH=off`). */
+  /** How they came in: with a token of the environment or one of their own, by a cookie, or without any (`JADWAL_AUTH=off`). */
   by: 'bootstrap' | 'token' | 'session' | 'nothing'
   /** Of a token of their own, also where a session was made of it. */
   tokenId?: string

@@ -7,6 +7,11 @@ import { oidcEnv, providerConfig } from './oidc-config.ts'
 import { publicUrlProblem } from './public-path.ts'
 import { trustedProxiesEnv } from './trusted-proxies.ts'
 
+const bootstrapTokenEnv = z
+  .string()
+  .regex(/^[\x21-\x7e]{16,}$/, 'must have at least 16 printable characters and no spaces')
+  .optional()
+
 const Env = z.object({
   ...commonEnv,
   ...databaseEnv,
@@ -19,10 +24,8 @@ const Env = z.object({
     MAX_PAYLOAD_BYTES,
   ),
   JADWAL_ENCRYPTION_KEYS: encryptionKeysEnv,
-  JADWAL_ADMIN_TOKEN: z
-    .string()
-    .regex(/^[\x21-\x7e]{16,}$/, 'must have at least 16 printable characters and no spaces')
-    .optional(),
+  JADWAL_ADMIN_TOKEN: bootstrapTokenEnv,
+  JADWAL_VIEWER_TOKEN: bootstrapTokenEnv,
   JADWAL_AUTH: z
     .enum(['on', 'off'], 'must be "off" (open to everybody on this machine) or "on"')
     .default('on'),
@@ -58,6 +61,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     eventStreams: parsed.JADWAL_MAX_EVENT_STREAMS,
     encryptionKeys: parsed.JADWAL_ENCRYPTION_KEYS,
     adminToken: admission(parsed),
+    viewerToken: viewerToken(parsed),
     metricsToken: parsed.JADWAL_METRICS_TOKEN,
     publicUrl: parsed.JADWAL_PUBLIC_URL,
     trustedProxies: parsed.JADWAL_TRUSTED_PROXIES,
@@ -82,4 +86,12 @@ function admission(env: z.infer<typeof Env>): string | undefined {
   const problem =
     'must be set: it opens the api. Or set JADWAL_AUTH=off together with JADWAL_HOST=127.0.0.1'
   throw new ConfigError([{ variable: 'JADWAL_ADMIN_TOKEN', problem }])
+}
+
+/** The token for workers. Being the admin's as well it would let in as either, so that is refused. */
+function viewerToken(env: z.infer<typeof Env>): string | undefined {
+  const { JADWAL_VIEWER_TOKEN: token, JADWAL_ADMIN_TOKEN: adminToken } = env
+  if (token === undefined || token !== adminToken) return token
+  const problem = 'must differ from JADWAL_ADMIN_TOKEN: it is for workers, which only read'
+  throw new ConfigError([{ variable: 'JADWAL_VIEWER_TOKEN', problem }])
 }

@@ -1,6 +1,7 @@
 import { type Response, type Router, Router as createRouter, urlencoded } from 'express'
 import { z } from 'zod'
 import type { AccessDeps } from './access.ts'
+import { ADMIN } from './bootstrap-callers.ts'
 import { callerOfSession, findCaller } from './authenticate.ts'
 import type { Caller } from './caller.ts'
 import { clearSession, readCookie, sendSession } from './cookies.ts'
@@ -30,9 +31,7 @@ export function loginRoutes(access: AccessDeps): Router {
     if (access.sessions === undefined) return res.redirect(303, localPath(next))
     const caller = await callerOrForm(access, res, { token: token.trim(), next })
     if (!caller) return
-    const { tokenId, endsAt } = caller
-    const of: SessionOf = tokenId === undefined ? { kind: 'bootstrap' } : { kind: 'token', tokenId }
-    sendSession(res, access, access.sessions.open(of, endsAt))
+    sendSession(res, access, access.sessions.open(caller.of, caller.endsAt))
     noteSignIn(access, req, { caller, status: 303 })
     res.redirect(303, localPath(next))
   })
@@ -48,16 +47,19 @@ export function loginRoutes(access: AccessDeps): Router {
   return router
 }
 
-/** Who has the token. Undefined when it was refused: a person got the form again, a program the problem. */
+/**
+ * Who has the token, and what their session will be of. Undefined when it was refused: a person got the
+ * form again, a program the problem.
+ */
 async function callerOrForm(
   access: AccessDeps,
   res: Response,
   { token, next }: { token: string; next: string },
-): Promise<Caller | undefined> {
+): Promise<(Caller & { of: SessionOf }) | undefined> {
   const { req } = res
   try {
     const caller = await findCaller(access, req, token)
-    if (caller) return caller
+    if (caller) return { ...caller, of: sessionOf(caller) }
     await access.failures.count(req)
   } catch (error) {
     if (!(error instanceof Problem) || req.accepts(['json', 'html']) !== 'html') throw error
@@ -67,4 +69,14 @@ async function callerOrForm(
   }
   sendLogin(access, res, { next, message: 'This token is not good here.' })
   return undefined
+}
+
+/** A session is of a made token, whose role it follows, or of `JADWAL_ADMIN_TOKEN`. No other token makes one. */
+function sessionOf({ tokenId, role }: Caller): SessionOf {
+  if (tokenId !== undefined) return { kind: 'token', tokenId }
+  if (role === ADMIN.role) return { kind: 'bootstrap' }
+  throw new Problem('forbidden', {
+    detail:
+      'JADWAL_VIEWER_TOKEN is for programs and makes no session: sign in with a token that an admin made for you.',
+  })
 }

@@ -12,7 +12,7 @@ const MeSchema = z
     by: z
       .enum(['bootstrap', 'token', 'session', 'nothing'])
       .describe(
-        'How you came in: with `JADWAL_ADMIN_TOKEN`, with a token, with the cookie of a session, or without any, as `JADWAL_AUTH=off` allows.',
+        'How you came in: with `JADWAL_ADMIN_TOKEN` or `JADWAL_VIEWER_TOKEN`, with a token, with the cookie of a session, or without any, as `JADWAL_AUTH=off` allows.',
       ),
     tokenId: z.uuid().optional(),
     endsAt: At.optional().describe('When the token or the session ends.'),

@@ -20,7 +20,7 @@ test.each([
   const { ends, search } = setup(connections)
   const searches = Array.from({ length: 8 }, () => search())
   for (let ended = 0; ended < 8; ended += 1) {
-    await expect.poll(() => ends.length).toBe(Math.min(8, ended + most))
+    await expect.poll(() => ends.length, { timeout: 30_000 }).toBe(Math.min(8, ended + most))
     ends[ended]?.()
   }
   await Promise.all(searches)

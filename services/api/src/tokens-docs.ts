@@ -1,6 +1,7 @@
 import { Role } from '@jadwal/domain'
 import { z } from 'zod'
 import { At, listAnswer, pageOf } from './answer-parts.ts'
+import { ADMIN, VIEWER } from './bootstrap-callers.ts'
 import type { OperationDoc } from './operation.ts'
 import { PageQuery } from './run-query.ts'
 
@@ -8,7 +9,7 @@ const MOST_DAYS = 3_650
 const DAYS_RULE = `must be a whole number from 1 to ${MOST_DAYS}`
 const NAME_RULE = 'must match [a-z0-9][a-z0-9._-]{0,99}'
 /** What those are called who have no token of this name. */
-const RESERVED: ReadonlySet<string> = new Set(['admin', 'local', 'metrics'])
+const RESERVED: ReadonlySet<string> = new Set([ADMIN.name, VIEWER.name, 'local', 'metrics'])
 
 export const TokenRequest = z.strictObject({
   name: z
@@ -93,7 +94,7 @@ export const revokeTokenDoc: OperationDoc = {
   id: 'revokeToken',
   summary: 'Revoke a token',
   description:
-    'It is good no longer from the answer on; at other apis within two seconds. Sessions made of it end with it. The value of `JADWAL_ADMIN_TOKEN` is not among these and cannot be revoked.',
+    'It is good no longer from the answer on; at other apis within two seconds. Sessions made of it end with it. The values of `JADWAL_ADMIN_TOKEN` and `JADWAL_VIEWER_TOKEN` are not among these and cannot be revoked.',
   params: TokenParams,
   answers: { 204: { description: 'It is revoked.' } },
 }

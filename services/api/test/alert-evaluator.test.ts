@@ -85,7 +85,7 @@ test('a silence of something else keeps nothing back', async () => {
 
 test('two apis make one message, and a take-over goes on where the other was', async () => {
   await using t = await setupAlerts(LEADER)
-  const [one, other] = [t.evaluator({ leaseMs: 500 }), t.evaluator({ leaseMs: 60_000 })]
+  const [one, other] = [t.evaluator({ leaseMs: 60_000 }), t.evaluator({ leaseMs: 60_000 })]
   await one.look()
   await other.look()
   t.time.ms += 10_000

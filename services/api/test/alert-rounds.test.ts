@@ -10,25 +10,29 @@ const LETTERS = { kind: 'dead-letter', repeatEvery: '10m' }
 const LEADER = { kind: 'no-leader', for: '0s', repeatEvery: '10m' }
 const CAUSE = { error: { name: 'Error', message: 'no answer' }, fingerprint: 'aaaaaaaaaaaaaaaa' }
 const died = (about: object = {}) => factOf('dead', { reason: 'failed', ...CAUSE, ...about })
+/** Long enough that it is renewed in time on a busy machine. */
+const LEASE_MS = 4_000
 const sleep = async (ms: number): Promise<void> =>
   await new Promise((resolve) => void setTimeout(resolve, ms))
 
 test('a round that takes longer than the lease is ended by who began it', async () => {
   await using t = await setupAlerts(LETTERS)
   await t.record(died())
-  let answered = 0
+  let asked = 0
+  const history = new AbortController()
+  const { signal: answers } = history
   const db = slowHistory(t.db, async () => {
-    await sleep(600)
-    answered += 1
+    asked += 1
+    if (!answers.aborted) await once(answers, 'abort')
   })
-  // Three answers for the rules alone, which take longer than the lease.
-  const slow = t.evaluator({ db, leaseMs: 1_500, gatherMs: 0 })
+  const slow = t.evaluator({ db, leaseMs: LEASE_MS, gatherMs: 0 })
   const standby = t.evaluator({ gatherMs: 0 })
   const round = slow.look()
-  await eventually(async () => expect(await t.redis.exists(keys.alertsLeaseKey(t.prefix))).toBe(1))
-  await eventually(() => expect(answered).toBe(3))
+  await eventually(() => expect(asked).toBeGreaterThan(0))
+  await sleep(1.5 * LEASE_MS)
   await standby.look()
   expect(await t.sent()).toEqual([])
+  history.abort()
   await round
   expect(await t.events()).toEqual(['opened'])
 })

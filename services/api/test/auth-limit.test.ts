@@ -74,10 +74,15 @@ test('however many addresses fail, a bounded number is counted', () => {
 })
 
 test('whoever guesses does not learn from the eleventh on that a guess is right', async () => {
-  await using api = await setupApi({ JADWAL_METRICS_TOKEN: 'of-metrics' })
+  await using api = await setupApi({
+    JADWAL_METRICS_TOKEN: 'of-metrics',
+    JADWAL_VIEWER_TOKEN: 'of-the-workers-all',
+  })
   for (let failures = 0; failures < 10; failures += 1) await ask(api, 'wrong')
-  expect((await ask(api, TOKEN)).status).toBe(429)
-  expect((await login(api, TOKEN)).status).toBe(429)
+  for (const right of [TOKEN, 'of-the-workers-all']) {
+    expect((await ask(api, right)).status).toBe(429)
+    expect((await login(api, right)).status).toBe(429)
+  }
   const from = { 'x-forwarded-for': '198.51.100.1' }
   const metrics = { ...from, authorization: 'Bearer of-metrics' }
   expect((await api.ask('/metrics', { headers: metrics })).status).toBe(429)
@@ -101,11 +106,13 @@ test('whoever sends the right token is not held up, nor who sends none', async (
   expect((await ask(api, TOKEN)).status).toBe(200)
 })
 
-test('an admin token that was made and not thought up is looked at from everywhere', async () => {
+test('tokens of the environment that were made and not thought up are looked at from everywhere', async () => {
   const made = newToken()
-  await using api = await setupApi({ JADWAL_ADMIN_TOKEN: made })
+  const viewer = newToken()
+  await using api = await setupApi({ JADWAL_ADMIN_TOKEN: made, JADWAL_VIEWER_TOKEN: viewer })
   for (let failures = 0; failures < 12; failures += 1) await ask(api, 'wrong')
   expect((await ask(api, 'wrong')).status).toBe(429)
   expect((await ask(api, made)).status).toBe(200)
+  expect((await ask(api, viewer)).status).toBe(200)
   expect((await login(api, made)).status).toBe(303)
 })

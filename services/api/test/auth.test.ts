@@ -111,6 +111,24 @@ describe('who may come in', () => {
     expect((await api.ask('/', { headers })).status).toBe(401)
   })
 
+  test('JADWAL_VIEWER_TOKEN reads, by a name of its own, and makes no session', async () => {
+    await using api = await setupApi({ JADWAL_VIEWER_TOKEN: 'of-the-workers-all' })
+    const headers = { authorization: 'Bearer of-the-workers-all' }
+    const me = await api.ask('/api/v1/me', { headers })
+    expect(me.body).toEqual({ name: 'viewer', role: 'viewer', by: 'bootstrap' })
+    expect((await api.ask('/api/v1/runs', { headers })).status).toBe(200)
+    expect((await api.ask('/api/v1/tokens', { headers })).status).toBe(403)
+
+    const body = new URLSearchParams({ token: 'of-the-workers-all' })
+    const refused = { method: 'POST', body }
+    const program = await api.ask('/login', refused)
+    expect([program.status, program.headers.getSetCookie()]).toEqual([403, []])
+    expect(program.body.detail).toContain('JADWAL_VIEWER_TOKEN is for programs')
+    const person = await api.ask('/login', { ...refused, headers: { accept: 'text/html' } })
+    expect([person.status, person.headers.getSetCookie()]).toEqual([403, []])
+    expect(person.text).toContain('JADWAL_VIEWER_TOKEN is for programs')
+  })
+
   test('an open api answers only to names of this machine', async () => {
     await using api = await setupApi({ JADWAL_AUTH: 'off', JADWAL_ADMIN_TOKEN: '' })
     expect((await api.ask('/api/v1/runs', { headers: { authorization: '' } })).status).toBe(200)
@@ -142,6 +160,14 @@ describe('the environment', () => {
     [{ JADWAL_AUTH: 'off', JADWAL_HOST: '10.0.0.1' }, /loopback/],
     [{ JADWAL_AUTH: 'maybe' }, /JADWAL_AUTH must be "off"/],
     [{ JADWAL_ADMIN_TOKEN: 'a b' }, /JADWAL_ADMIN_TOKEN must have .*\(hidden\)/],
+    [
+      { JADWAL_ADMIN_TOKEN: TOKEN, JADWAL_VIEWER_TOKEN: 'short' },
+      /JADWAL_VIEWER_TOKEN must have at least 16 .*\(hidden\)/,
+    ],
+    [
+      { JADWAL_ADMIN_TOKEN: TOKEN, JADWAL_VIEWER_TOKEN: TOKEN },
+      /JADWAL_VIEWER_TOKEN must differ from JADWAL_ADMIN_TOKEN/,
+    ],
     [
       { JADWAL_ADMIN_TOKEN: TOKEN, REDIS_URL: 'redis://h/x' },
       /REDIS_URL database "x" must be a number/,

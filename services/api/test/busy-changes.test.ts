@@ -23,7 +23,7 @@ test('while a change goes on, others wait, those beyond a line are told to try l
         return answer.status
       })
       settled = Promise.all(changes)
-      await expect.poll(() => refused.length, { timeout: 10_000 }).toBe(3)
+      await expect.poll(() => refused.length, { timeout: 30_000 }).toBe(3)
       expect((await api.send('GET', '/schedules/a')).status).toBe(200)
     })
   } finally {

@@ -27,6 +27,7 @@ const DEPS: Partial<ApiDeps> = {
 }
 const ADMISSION = {
   adminToken: 'token',
+  viewerToken: undefined,
   metricsToken: undefined,
   trustedProxies: [],
   providerConfig: undefined,

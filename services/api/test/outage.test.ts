@@ -1,7 +1,9 @@
 import { publishCatalogue } from '@jadwal/queue'
+import { newToken } from '@jadwal/runtime'
 import { eventually, startTestRedis, type TestRedis } from '@jadwal/testkit'
 import { describe, expect, inject, test } from 'vitest'
 import { EMAIL_JOB } from './job-catalogue.ts'
+import { bearer } from './setup-access.ts'
 import { setupApi, type TestApi } from './setup-api.ts'
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 
@@ -103,9 +105,14 @@ describe('without Postgres', () => {
     'that is %s, history is a plain 503; runs go in and can be read',
     async (_how, take) => {
       await using proxy = await startTcpProxy(inject('postgresUrl'))
-      await using api = await setup({}, proxy.wayTo)
+      const viewerToken = newToken()
+      await using api = await setup({ JADWAL_VIEWER_TOKEN: viewerToken }, proxy.wayTo)
       expect((await api.ask('/api/v1/runs')).status).toBe(200)
       take(proxy)
+
+      // The tokens of the environment are good all the same: Postgres knows nothing of them.
+      const me = await api.ask('/api/v1/me', { headers: bearer(viewerToken) })
+      expect(me.body).toMatchObject({ name: 'viewer', role: 'viewer' })
 
       const accepted = await api.post(RUN)
       expect(accepted.status).toBe(202)

@@ -13,6 +13,14 @@ describe('the process of the api', { timeout: 60_000 }, () => {
     ])
   })
 
+  test('with one token for admin and workers it does not start, exit 78', async () => {
+    const token = TOKEN.JADWAL_ADMIN_TOKEN
+    await using api = spawnService('api', { ...TOKEN, JADWAL_VIEWER_TOKEN: token })
+    expect(await api.exitCode()).toBe(78)
+    expect(api.logs.join()).toContain('JADWAL_VIEWER_TOKEN must differ from JADWAL_ADMIN_TOKEN')
+    expect(api.logs.join()).not.toContain(token)
+  })
+
   test.each([
     ['Redis', 'REDIS_URL', 'redis://:secret@127.0.0.1:1'],
     ['Postgres', 'DATABASE_URL', 'postgres://me:secret@127.0.0.1:1/jadwal'],

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, get, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express from 'express'
 import { pinoHttp } from 'pino-http'
@@ -35,10 +35,17 @@ async function setup() {
   return {
     lines,
     ask: async (paths: readonly string[]): Promise<void> => {
-      await Promise.all(paths.map((path) => fetch(`http://127.0.0.1:${port}${path}`)))
+      await Promise.all(paths.map((path) => answered({ host: '127.0.0.1', port, path })))
       await Promise.all(closed)
     },
   }
+}
+
+/** Not by `fetch`, whose timers are shared by the whole process and must not become fake ones. */
+async function answered(where: { host: string; port: number; path: string }): Promise<void> {
+  const [answer] = (await once(get({ ...where, agent: false }), 'response')) as [IncomingMessage]
+  answer.resume()
+  await once(answer, 'end')
 }
 
 test('requests that are answered with 503 share one line each 10 s, with their count', async () => {

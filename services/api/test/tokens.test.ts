@@ -61,6 +61,7 @@ test('a revoked token is good no longer, nor is a session that was made of it', 
 test.each([
   [{ name: 'a b', role: 'viewer' }, 400, 'name must match'],
   [{ name: 'admin', role: 'viewer' }, 400, 'name must not be one of admin'],
+  [{ name: 'viewer', role: 'viewer' }, 400, 'name must not be one of admin, viewer'],
   [{ name: 'x', role: 'root' }, 400, 'role must be one of viewer, operator, admin'],
   [{ name: 'x', role: 'viewer', expiresInDays: 0 }, 400, 'expiresInDays must be a whole number'],
   [{ name: 'x', role: 'viewer', token: 'mine' }, 400, 'token is not known'],

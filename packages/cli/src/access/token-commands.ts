@@ -72,7 +72,7 @@ export function addTokenCommands(shell: Shell, program: Command): void {
       { title: 'last used', of: ({ lastUsedAt }) => times.at(lastUsedAt) },
       { title: 'made by', of: ({ createdBy }) => createdBy },
     ]
-    const empty = 'No tokens but JADWAL_ADMIN_TOKEN.'
+    const empty = 'No tokens but those of the environment.'
     await showList(session, { path: '/tokens', item: Token, columns, empty }, options)
   })
   const revoke = subcommand(token, 'revoke', 'Let a token open nothing any more')

@@ -11,7 +11,7 @@ const Me = z.looseObject({
 })
 
 const WAYS: Readonly<Record<string, string>> = {
-  bootstrap: 'JADWAL_ADMIN_TOKEN of the api',
+  bootstrap: 'JADWAL_ADMIN_TOKEN or JADWAL_VIEWER_TOKEN of the api',
   token: 'a token',
   session: 'a session',
   nothing: 'nothing: the api is open to this machine (JADWAL_AUTH=off)',

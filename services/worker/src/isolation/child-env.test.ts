@@ -8,7 +8,12 @@ test('children get the environment of their worker without what is its own', () 
     JADWAL_ADMIN_TOKEN: 'hidden',
     JADWAL_ADMIN_TOKEN_FILE: '/run/admin',
     JADWAL_METRICS_TOKEN: 'hidden',
+    JADWAL_VIEWER_TOKEN: 'hidden',
+    JADWAL_TOKEN: 'hidden',
+    JADWAL_TOKEN_FILE: '/run/viewer',
+    JADWAL_ENCRYPTION_KEYS: 'hidden',
+    JADWAL_ENCRYPTION_KEYS_FILE: '/run/keys',
   }
-  const theirs = { PATH: '/bin', REDIS_URL: 'redis://r', JADWAL_TOKEN: 'for jobs', BANK_URL: 'b' }
+  const theirs = { PATH: '/bin', REDIS_URL: 'redis://r', JADWAL_URL: 'http://a', BANK_URL: 'b' }
   expect(childEnv({ ...own, ...theirs })).toEqual(theirs)
 })

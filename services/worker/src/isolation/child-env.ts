@@ -1,5 +1,6 @@
 /** What only the worker itself needs, or puts into payloads where it is asked for. */
-const NOT_FOR_CHILDREN = /^JADWAL_(SECRET_.*|ENCRYPTION_KEYS|(ADMIN|METRICS)_TOKEN(_FILE)?)$/
+const NOT_FOR_CHILDREN =
+  /^JADWAL_(SECRET_.*|(ENCRYPTION_KEYS|((ADMIN|VIEWER|METRICS)_)?TOKEN)(_FILE)?)$/
 
 /** The environment that children get of the worker's. */
 export function childEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
