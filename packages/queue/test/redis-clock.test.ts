@@ -1,4 +1,4 @@
-import { FakeClock } from '@jadwal/testkit'
+import { eventually, FakeClock } from '@jadwal/testkit'
 import { Redis } from 'ioredis'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { RedisClock } from '../src/index.ts'
@@ -78,6 +78,10 @@ test('a real Redis on this machine has no skew to speak of', async () => {
     now: () => new Date(),
     monotonicMs: () => performance.now(),
   })
-  await redisClock.measure()
-  expect(Math.abs(redisClock.skewMs())).toBeLessThan(500)
+  // The first answer waits for the connection, and any for a busy machine.
+  await redis.ping()
+  await eventually(async () => {
+    await redisClock.measure()
+    expect(Math.abs(redisClock.skewMs())).toBeLessThan(500)
+  })
 })

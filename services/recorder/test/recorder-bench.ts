@@ -41,7 +41,7 @@ export async function setup(servers: { redisUrl?: string; databaseUrl?: string }
     const teller = new RunTeller({ redis, prefix, onError: waiting })
     const deps = { db, reader, teller, metrics, log, waiting }
     const recording = new Recording(deps, times, hurry.signal)
-    const stop = () => recording.finish(10_000, () => {})
+    const stop = () => recording.finish(30_000, () => {})
     onTestFinished(async () => {
       hurry.abort()
       await recording.finish(0, () => {
@@ -63,7 +63,7 @@ export async function setup(servers: { redisUrl?: string; databaseUrl?: string }
     const rows = await database.db.selectFrom('runs').select('id').orderBy('id').execute()
     return rows.map(({ id }) => id)
   }
-  const everythingRecorded = (ids: readonly string[], timeoutMs = 15_000): Promise<void> =>
+  const everythingRecorded = (ids: readonly string[], timeoutMs = 30_000): Promise<void> =>
     eventually(
       async () => {
         expect(await recorded()).toEqual([...ids].toSorted())

@@ -156,8 +156,11 @@ test.each(BOTH)('an attempt fails when its %s can not be started', async (isolat
 })
 
 test.each(BOTH)('the start of a %s takes nothing of the time of its handler', async (isolate) => {
-  await using isolation = openIsolation(isolate, { jobs: 'slow-jobs.mjs', env: { SLOW_MS: '800' } })
-  expect(await isolation.make('nothing', {}, { timeoutMs: 400 })).toMatchObject({
+  await using isolation = openIsolation(isolate, {
+    jobs: 'slow-jobs.mjs',
+    env: { SLOW_MS: '3000' },
+  })
+  expect(await isolation.make('nothing', {}, { timeoutMs: 2_000 })).toMatchObject({
     kind: 'returned',
   })
   const end = await isolation.make('polite', {}, { timeoutMs: 50, memoryMb: 64 })

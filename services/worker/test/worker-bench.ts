@@ -23,12 +23,13 @@ export function openBench(url: string) {
   for (const each of [queue, dead]) each.on('error', () => undefined)
   const opened: (() => Promise<unknown>)[] = []
 
-  async function facts(id: string): Promise<Fact[]> {
+  /** The facts of a run, or of all, oldest first. */
+  async function facts(id?: string): Promise<Fact[]> {
     const entries = await redis.xrange(keys.outboxKey(prefix, QUEUE), '-', '+')
     return entries
       .flatMap(([, fields]) => (fields[1] ?? '').split('\n'))
       .map((line) => JSON.parse(line) as Fact)
-      .filter((fact) => fact['id'] === id)
+      .filter((fact) => id === undefined || fact['id'] === id)
   }
 
   function envOf(env: Record<string, string>): Record<string, string> {
