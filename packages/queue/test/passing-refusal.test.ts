@@ -20,7 +20,7 @@ async function ownRedis() {
 
 test('at its maxmemory Redis opens fuses, parks, lets probes out and closes them', async () => {
   const { url, server } = await ownRedis()
-  await using bench = openFuseBench(url, { openMs: 100 })
+  await using bench = openFuseBench(url, { openMs: 2_000 })
   const [, , third] = await bench.add(3)
   const [first = { id: '', token: '' }, second = first] = await bench.takeSome(2)
   workOffWhenFull(bench.redis)
