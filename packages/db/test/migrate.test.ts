@@ -1,8 +1,6 @@
 import { join } from 'node:path'
 import { asAdmin, databaseUrl, PROJECT_ROOT, spawnMain } from '@jadwal/testkit'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { migrateCommand } from '../src/migrate-command.ts'
 import { migrate, openDatabase, readScheduleRevision } from '../src/index.ts'
@@ -59,26 +57,19 @@ test('a database that does not exist is one message and exit code 78', async () 
   expect(command.logs).toEqual([expect.stringContaining('database "nowhere" does not exist')])
 })
 
+/** A port that no test is given: nobody listens there. */
+const NOBODY = 1
+
 test('a Postgres that does not answer is waited for, then one message and exit code 69', async () => {
-  const port = await closedPort()
   const said: [line: string, stream: string][] = []
   const code = await migrateCommand(
-    { DATABASE_URL: `postgres://jadwal:hidden@127.0.0.1:${port}/jadwal` },
+    { DATABASE_URL: `postgres://jadwal:hidden@127.0.0.1:${NOBODY}/jadwal` },
     { patienceMs: 600, say: (line, stream) => void said.push([line, stream]) },
   )
   expect(code).toBe(69)
   expect(said).toEqual([[expect.stringContaining('for 0.6 s: connect ECONNREFUSED'), 'stderr']])
   expect(said[0]?.[0]).toContain(
-    `no answer from Postgres at 127.0.0.1:${port}/jadwal (DATABASE_URL)`,
+    `no answer from Postgres at 127.0.0.1:${NOBODY}/jadwal (DATABASE_URL)`,
   )
   expect(said[0]?.[0]).not.toContain('hidden')
 })
-
-async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}

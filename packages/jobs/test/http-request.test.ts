@@ -146,7 +146,7 @@ describe('large, strange and slow answers', () => {
     const answer = (await get(server.url)) as { body: string; truncated: boolean }
     expect(answer.body).toHaveLength(65_536)
     expect(answer.truncated).toBe(true)
-    await expect.poll(() => cut).toBe(true)
+    await expect.poll(() => cut, { timeout: 30_000 }).toBe(true)
   })
 
   test('a binary body is made safe to keep', async () => {

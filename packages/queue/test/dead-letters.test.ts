@@ -78,7 +78,7 @@ test('redriven again, also by many at once and after its new run has ended, a le
   const again = await letters.redrive(ids.map(at), REQUEST)
   expect(again.every((result) => 'isNew' in result && !result.isNew)).toBe(true)
   expect(await waiting()).toEqual([])
-}, 30_000)
+})
 
 test('where the job has moved, the new run goes there', async () => {
   const { letters, bury, buried, waiting, facts } = await setup()

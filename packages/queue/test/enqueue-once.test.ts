@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { newRunId } from '@jadwal/domain'
+import { startTestRedis } from '@jadwal/testkit'
 import { Redis } from 'ioredis'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { createProducer, IdempotencyConflictError, keys, type Producer } from '../src/index.ts'
@@ -7,8 +8,7 @@ import { createProducer, IdempotencyConflictError, keys, type Producer } from '.
 const JOB = { name: 'mail.send', queue: 'mails' }
 const HOUR = 3_600_000
 
-function setup() {
-  const url = inject('redisUrl')
+function setup(url = inject('redisUrl')) {
   const prefix = `once-${randomUUID()}`
   const redis = new Redis(url)
   const open = (): Producer => {
@@ -223,7 +223,8 @@ test('runs of several queues are sent together, and each is told whether it was 
 })
 
 test('a script cache that was emptied keeps no run from its queue', async () => {
-  const { producer, redis, waiting } = setup()
+  await using own = await startTestRedis({ appendonly: 'no' })
+  const { producer, redis, waiting } = setup(own.url)
   await producer.enqueue(JOB, {}, { idempotencyKey: 'before' })
   await redis.script('FLUSH')
   await producer.enqueue(JOB, {}, { idempotencyKey: 'after' })

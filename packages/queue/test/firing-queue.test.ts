@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type OverlapPolicy, type ScheduleId, tickRunId } from '@jadwal/domain'
+import { startTestRedis } from '@jadwal/testkit'
 import { Queue } from 'bullmq'
 import { Redis } from 'ioredis'
 import { expect, inject, onTestFinished, test } from 'vitest'
@@ -16,9 +17,8 @@ const NOW = '2026-09-01T10:00:00.000Z'
 const TICK = Date.parse(NOW)
 const trusted = (): boolean => true
 
-async function setup() {
+async function setup(url = inject('redisUrl')) {
   const prefix = `firing-${randomUUID()}`
-  const url = inject('redisUrl')
   const open = async (): Promise<FiringQueue> => {
     const queue = new FiringQueue({
       url,
@@ -189,7 +189,8 @@ test('a tick whose schedule has an unfinished run gets no run with overlap skip,
 })
 
 test('an emptied script cache loses no message', async () => {
-  const { open, messages, redis } = await setup()
+  await using own = await startTestRedis({ appendonly: 'no' })
+  const { open, messages, redis } = await setup(own.url)
   const [queue, ids] = [await open(), Array.from({ length: 50 }, newSchedule)]
   const reign = { term: 7, trusted }
   await queue.claim(reign)

@@ -1,11 +1,21 @@
 import { randomBytes } from 'node:crypto'
 import { keys, openRedis, OutboxReader, registerQueues, workerConnection } from '@jadwal/queue'
-import { expect, inject, onTestFinished, test } from 'vitest'
+import { startTestRedis, type TestRedis } from '@jadwal/testkit'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 
 const MIB = 1024 * 1024
 
+/** Its own: entries of megabytes would keep others waiting. */
+let server: TestRedis
+beforeAll(async () => {
+  server = await startTestRedis({ appendonly: 'no' })
+})
+afterAll(async () => {
+  await server[Symbol.asyncDispose]()
+})
+
 function open() {
-  const redis = openRedis(workerConnection(inject('redisUrl')), () => undefined)
+  const redis = openRedis(workerConnection(server.url), () => undefined)
   onTestFinished(() => redis.disconnect())
   return redis
 }

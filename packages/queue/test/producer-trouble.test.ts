@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { newRunId } from '@jadwal/domain'
-import { eventually, startTestRedis, type TestRedis } from '@jadwal/testkit'
+import { eventually, inTime, startTestRedis, type TestRedis } from '@jadwal/testkit'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { createProducer, keys, RedisUnavailableError } from '../src/index.ts'
@@ -34,9 +34,9 @@ function setup(url = server.url) {
 
 /** Asserts that a call fails soon, and as Redis being away. */
 async function expectSoon(call: () => Promise<unknown>): Promise<void> {
-  const from = performance.now()
-  await expect(call()).rejects.toThrow(RedisUnavailableError)
-  expect(performance.now() - from).toBeLessThan(SOON_MS)
+  await inTime(SOON_MS, async () => {
+    await expect(call()).rejects.toThrow(RedisUnavailableError)
+  })
 }
 
 const ownId = (): string => newRunId(Date.now(), randomBytes(10))
@@ -74,7 +74,10 @@ test('with a Redis that never was, a call fails in about a second and says why',
 
 test('many calls at once in an outage, or to a server that became a replica, warn of no leak', async () => {
   const warnings: string[] = []
-  const hear = ({ message }: Error): void => void warnings.push(message)
+  const hear = ({ name, message }: Error): void => {
+    // Others of this process may have other ones.
+    if (name === 'MaxListenersExceededWarning') warnings.push(message)
+  }
   process.on('warning', hear)
   onTestFinished(() => void process.off('warning', hear))
   const { producer, redis } = setup()

@@ -1,10 +1,20 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { revision, type RunFact } from '@jadwal/domain'
 import { findRunInRedis, keys, openRedis, workerConnection } from '@jadwal/queue'
-import { expect, inject, onTestFinished, test } from 'vitest'
+import { startTestRedis, type TestRedis } from '@jadwal/testkit'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+
+/** Its own: entries of megabytes would keep others waiting. */
+let server: TestRedis
+beforeAll(async () => {
+  server = await startTestRedis({ appendonly: 'no' })
+})
+afterAll(async () => {
+  await server[Symbol.asyncDispose]()
+})
 
 function setup() {
-  const redis = openRedis(workerConnection(inject('redisUrl')), () => undefined)
+  const redis = openRedis(workerConnection(server.url), () => undefined)
   const prefix = `t${randomBytes(4).toString('hex')}`
   const outbox = (queue: string): string => keys.outboxKey(prefix, queue)
   onTestFinished(async () => {

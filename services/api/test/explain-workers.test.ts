@@ -158,28 +158,24 @@ test('no worker for its queue, a job that its worker does not know, and a worker
 test.each([
   ['gone', (redis: TestRedis) => redis.stop()],
   ['frozen', async (redis: TestRedis) => redis.pause()],
-])(
-  'of a run that the history has it is told that Redis is %s',
-  async (_how, take) => {
-    await using redis = await startTestRedis({ appendonly: 'no' })
-    const { api, enqueue, work } = await setup(redis)
-    const worker = await work('work:1')
-    const id = await enqueue('hold', { delayMs: 600_000 })
-    const outbox = await api.redis.xrange(keys.outboxKey(api.prefix, 'work'), '-', '+')
-    const db = openDatabase({ url: api.databaseUrl, schema: 'jadwal', max: 1 })
-    await recordFacts(
-      db,
-      outbox.flatMap(([, fields]) => (fields[1] ?? '').split('\n')),
-    )
-    await db.destroy()
-    await worker.kill()
-    await take(redis)
-    expect((await api.ask(`/api/v1/runs/${id}`)).body.state).toBe('queued')
-    const answer = await api.ask(`/api/v1/runs/${id}/explain`)
-    expect([answer.status, answer.body.type]).toEqual([503, 'urn:jadwal:problem:redis-unavailable'])
-  },
-  60_000,
-)
+])('of a run that the history has it is told that Redis is %s', async (_how, take) => {
+  await using redis = await startTestRedis({ appendonly: 'no' })
+  const { api, enqueue, work } = await setup(redis)
+  const worker = await work('work:1')
+  const id = await enqueue('hold', { delayMs: 600_000 })
+  const outbox = await api.redis.xrange(keys.outboxKey(api.prefix, 'work'), '-', '+')
+  const db = openDatabase({ url: api.databaseUrl, schema: 'jadwal', max: 1 })
+  await recordFacts(
+    db,
+    outbox.flatMap(([, fields]) => (fields[1] ?? '').split('\n')),
+  )
+  await db.destroy()
+  await worker.kill()
+  await take(redis)
+  expect((await api.ask(`/api/v1/runs/${id}`)).body.state).toBe('queued')
+  const answer = await api.ask(`/api/v1/runs/${id}/explain`)
+  expect([answer.status, answer.body.type]).toEqual([503, 'urn:jadwal:problem:redis-unavailable'])
+})
 
 const searches = (reads: string[][]) => reads.filter(([name]) => name === 'lpos')
 

@@ -186,7 +186,7 @@ test('after a lost connection it looks at everything again', async () => {
         await firing.pass().catch(() => undefined)
         return (await facts()).length
       },
-      { timeout: 10_000 },
+      { timeout: 30_000 },
     )
     .toBeGreaterThan(before)
 })
