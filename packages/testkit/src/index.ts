@@ -1,5 +1,6 @@
 export { eventually } from './eventually.ts'
 export { FakeClock } from './fake-clock.ts'
+export { inTime } from './in-time.ts'
 export { PROJECT_ROOT } from './project-root.ts'
 export { redisText } from './redis-text.ts'
 export {

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { describe, expect, inject, test } from 'vitest'
+import { inTime } from './in-time.ts'
 import { createTestDatabase } from './test-database.ts'
 
 describe('the test run', () => {
@@ -15,5 +17,18 @@ describe('the test run', () => {
     expect(first.name).not.toBe(second.name)
     const runs = await second.db.selectFrom('runs').selectAll().execute()
     expect(runs).toEqual([])
+  })
+})
+
+describe('a promised time', () => {
+  test('is kept when one of three calls keeps it', async () => {
+    let calls = 0
+    expect(await inTime(1_000, async () => ((calls += 1) === 1 ? await sleep(1_100) : calls))).toBe(
+      2,
+    )
+  })
+
+  test('is broken when none of three calls keeps it', async () => {
+    await expect(inTime(10, () => sleep(20))).rejects.toThrow(/^took \d+, \d+, \d+ ms, where 10 ms/)
   })
 })

@@ -1,6 +1,6 @@
 import { publishCatalogue } from '@jadwal/queue'
 import { newToken } from '@jadwal/runtime'
-import { eventually, startTestRedis, type TestRedis } from '@jadwal/testkit'
+import { eventually, inTime, startTestRedis, type TestRedis } from '@jadwal/testkit'
 import { describe, expect, inject, test } from 'vitest'
 import { EMAIL_JOB } from './job-catalogue.ts'
 import { bearer } from './setup-access.ts'
@@ -36,32 +36,28 @@ describe('without Redis', () => {
       await using api = await setup({ REDIS_URL: redis.url })
       await take(redis)
 
-      const enqueued = await timed(api.post(RUN))
-      expect(enqueued.answer.status).toBe(503)
-      expect(enqueued.answer.headers.get('retry-after')).toBe('2')
-      expect(enqueued.answer.body).toMatchObject({ type: 'urn:jadwal:problem:redis-unavailable' })
-      expect(enqueued.ms).toBeLessThan(withinMs)
+      const enqueued = await inTime(withinMs, () => api.post(RUN))
+      expect(enqueued.status).toBe(503)
+      expect(enqueued.headers.get('retry-after')).toBe('2')
+      expect(enqueued.body).toMatchObject({ type: 'urn:jadwal:problem:redis-unavailable' })
 
       expect((await api.ask('/healthz')).status).toBe(200)
       const ready = await api.ask('/readyz')
       expect(ready.status).toBe(503)
-      const metrics = await timed(api.ask('/metrics'))
-      expect(metrics.answer.status).toBe(200)
+      const metrics = await inTime(withinMs, () => api.ask('/metrics'))
+      expect(metrics.status).toBe(200)
       // What this process knows is told, what Redis would have to say is left out.
-      const told = metrics.answer.text.match(/^jadwal_\w+/gm) ?? []
+      const told = metrics.text.match(/^jadwal_\w+/gm) ?? []
       expect([...new Set(told)]).toEqual(['jadwal_sign_ins_total'])
-      expect(metrics.ms).toBeLessThan(withinMs)
       const readers = ['/api/v1/queues', '/api/v1/workers', '/api/v1/leader', '/api/v1/jobs']
-      const read = await timed(Promise.all(readers.map((path) => api.ask(path))))
-      expect(read.answer.map(({ status }) => status)).toEqual([503, 503, 503, 503])
-      expect(read.ms).toBeLessThan(withinMs)
+      const read = await inTime(withinMs, () => Promise.all(readers.map((path) => api.ask(path))))
+      expect(read.map(({ status }) => status)).toEqual([503, 503, 503, 503])
       expect((await api.ask('/api/v1/runs')).status).toBe(200)
-      const page = await timed(api.ask('/'))
-      expect(page.answer.status).toBe(200)
-      expect(page.answer.text).toContain('Redis cannot be reached right now')
-      expect(page.ms).toBeLessThan(withinMs)
+      const page = await inTime(withinMs, () => api.ask('/'))
+      expect(page.status).toBe(200)
+      expect(page.text).toContain('Redis cannot be reached right now')
     },
-    60_000,
+    120_000,
   )
 
   test('that comes back, everything resumes by itself', async () => {
