@@ -1,10 +1,11 @@
 import type { Redis } from 'ioredis'
+import { fairShares } from './fair-shares.ts'
 import { jobOfLot } from './key-slot.ts'
 import { alertsLeaseKey, bullKey, leaseKey, lotsKey, slotsKey } from './keys.ts'
 import { SLOT_FIELD } from './lot-lua.ts'
 import { listQueues, readLeader } from './registry.ts'
 
-/** Of one kind and queue: who looks at them looks at a few. */
+/** Slots, and attempts, of all queues together: who looks at them looks at a few. */
 const MOST = 500
 
 export interface HeldLock {
@@ -26,16 +27,48 @@ export interface HeldLock {
   stale: boolean
 }
 
-/** What is held right now, so that a person can see what others wait for. Lists that are long are cut. */
-export async function listLocks(redis: Redis, prefix: string): Promise<HeldLock[]> {
+export interface HeldLocks {
+  locks: HeldLock[]
+  /** There are more slots or attempts. */
+  truncated: boolean
+}
+
+/**
+ * What is held right now, so that a person can see what others wait for. However many queues and lots
+ * there are, a few thousand commands find it out, four for each queue among them.
+ */
+export async function listLocks(redis: Redis, prefix: string): Promise<HeldLocks> {
   const queues = await listQueues(redis, prefix)
-  const perQueue = await Promise.all(
-    queues.map(async (queue) => {
-      const slots = await slotLocks(redis, prefix, queue)
-      return slots.concat(await attemptLocks(redis, prefix, queue))
-    }),
-  )
-  return [...(await leaseLocks(redis, prefix)), ...perQueue.flat()]
+  const [leases, slots, attempts] = await Promise.all([
+    leaseLocks(redis, prefix),
+    slotLocks(redis, prefix, queues),
+    attemptLocks(redis, prefix, queues),
+  ])
+  return {
+    locks: [...leases, ...slots.locks, ...attempts.locks],
+    truncated: slots.truncated || attempts.truncated,
+  }
+}
+
+/**
+ * The lock with an id, wherever in a long list it is; undefined when nobody holds it. A run can have
+ * slots of two lots; the stale one is meant then, as the other can't be released.
+ */
+export async function findLock(
+  redis: Redis,
+  prefix: string,
+  id: string,
+): Promise<HeldLock | undefined> {
+  const [, kind, queue = '', runId = ''] = /^(slot|attempt):([^:]+):(.+)$/s.exec(id) ?? []
+  if (kind === 'attempt') {
+    const place = await redis.lpos(bullKey(prefix, queue, 'active'), runId)
+    return place === null ? undefined : await attemptLock(redis, prefix, { queue, id: runId })
+  }
+  if (kind === 'slot') {
+    const slots = await slotsOfRun(redis, prefix, { queue, id: runId })
+    return slots.find(({ stale }) => stale) ?? slots[0]
+  }
+  return (await leaseLocks(redis, prefix)).find((lease) => lease.id === id)
 }
 
 async function leaseLocks(redis: Redis, prefix: string): Promise<HeldLock[]> {
@@ -67,17 +100,92 @@ async function leaseLocks(redis: Redis, prefix: string): Promise<HeldLock[]> {
   return locks
 }
 
-async function slotLocks(redis: Redis, prefix: string, queue: string): Promise<HeldLock[]> {
-  const lots = await redis.hscan(lotsKey(prefix, queue), '0', 'COUNT', MOST)
-  const names = lots[1].filter((name, at) => at % 2 === 0 && jobOfLot(name) !== undefined)
+interface Place {
+  queue: string
+  lot: string
+}
+
+async function slotLocks(redis: Redis, prefix: string, queues: string[]): Promise<HeldLocks> {
+  const lots = await Promise.all(queues.map((queue) => redis.hlen(lotsKey(prefix, queue))))
+  const shares = fairShares(lots, MOST)
+  const places = (
+    await Promise.all(
+      queues.map((queue, at) => lotsOf(redis, prefix, { queue, most: shares[at] ?? 0 })),
+    )
+  ).flat()
+  const keys = places.map(({ queue, lot }) => slotsKey(prefix, queue, lot))
+  const taken = await Promise.all(keys.map((key) => redis.scard(key)))
+  const most = fairShares(taken, MOST)
   const held = await Promise.all(
-    names.map(async (lot) => {
-      const [, ids] = await redis.sscan(slotsKey(prefix, queue, lot), '0', 'COUNT', MOST)
-      return ids.map((id) => ({ lot, id }))
+    places.map(async ({ queue, lot }, at) => {
+      const ids = await collect(most[at] ?? 0, (cursor) =>
+        redis.sscan(keys[at] ?? '', cursor, 'COUNT', MOST),
+      )
+      return ids.map((id) => ({ queue, lot, id }))
     }),
   )
-  const slots = held.flat().slice(0, MOST)
-  return await Promise.all(slots.map(({ lot, id }) => slotLock(redis, prefix, { queue, lot, id })))
+  return {
+    locks: await Promise.all(held.flat().map((slot) => slotLock(redis, prefix, slot))),
+    truncated: sum(lots) > sum(shares) || sum(taken) > sum(most),
+  }
+}
+
+/** The first of a queue's lots that are of keys. */
+async function lotsOf(
+  redis: Redis,
+  prefix: string,
+  { queue, most }: { queue: string; most: number },
+): Promise<Place[]> {
+  const names = await collect(most, async (cursor) => {
+    const [next, pairs] = await redis.hscan(lotsKey(prefix, queue), cursor, 'COUNT', MOST)
+    return [next, keyLots(pairs)]
+  })
+  return names.map((lot) => ({ queue, lot }))
+}
+
+/** Every slot of one run: a run that has gone does not say itself where it had one. */
+async function slotsOfRun(
+  redis: Redis,
+  prefix: string,
+  { queue, id }: { queue: string; id: string },
+): Promise<HeldLock[]> {
+  const found = new Set<string>()
+  let cursor = '0'
+  do {
+    const [next, pairs] = await redis.hscan(lotsKey(prefix, queue), cursor, 'COUNT', MOST)
+    const lots = keyLots(pairs)
+    const has = await Promise.all(
+      lots.map((lot) => redis.sismember(slotsKey(prefix, queue, lot), id)),
+    )
+    for (const [at, lot] of lots.entries()) if (has[at] === 1) found.add(lot)
+    cursor = next
+  } while (cursor !== '0')
+  return await Promise.all([...found].map((lot) => slotLock(redis, prefix, { queue, lot, id })))
+}
+
+/** Of what HSCAN answers, names and values in turns, the lots that are of keys. */
+function keyLots(pairs: readonly string[]): string[] {
+  return pairs.filter((name, at) => at % 2 === 0 && jobOfLot(name) !== undefined)
+}
+
+/** The first of what a scan finds. Scans may find things twice, and nothing in a step. */
+async function collect(
+  most: number,
+  scan: (cursor: string) => Promise<[string, string[]]>,
+): Promise<string[]> {
+  const found = new Set<string>()
+  let cursor = '0'
+  while (found.size < most) {
+    const [next, some] = await scan(cursor)
+    for (const each of some) found.add(each)
+    if (next === '0') break
+    cursor = next
+  }
+  return [...found].slice(0, most)
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((all, count) => all + count, 0)
 }
 
 /** A slot belongs to its run for as long as the run's message names its lot. */
@@ -101,9 +209,21 @@ async function slotLock(
   }
 }
 
-async function attemptLocks(redis: Redis, prefix: string, queue: string): Promise<HeldLock[]> {
-  const ids = await redis.lrange(bullKey(prefix, queue, 'active'), 0, MOST - 1)
-  return await Promise.all(ids.map((id) => attemptLock(redis, prefix, { queue, id })))
+async function attemptLocks(redis: Redis, prefix: string, queues: string[]): Promise<HeldLocks> {
+  const keys = queues.map((queue) => bullKey(prefix, queue, 'active'))
+  const active = await Promise.all(keys.map((key) => redis.llen(key)))
+  const shares = fairShares(active, MOST)
+  const held = await Promise.all(
+    queues.map(async (queue, at) => {
+      const share = shares[at] ?? 0
+      const ids = share === 0 ? [] : await redis.lrange(keys[at] ?? '', 0, share - 1)
+      return ids.map((id) => ({ queue, id }))
+    }),
+  )
+  return {
+    locks: await Promise.all(held.flat().map((attempt) => attemptLock(redis, prefix, attempt))),
+    truncated: sum(active) > sum(shares),
+  }
 }
 
 /** The lock of a message is that of the attempt that a worker makes; without it the worker is gone. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { At, listAnswer, wholeListOf } from './answer-parts.ts'
+import { At, wholeListOf } from './answer-parts.ts'
 import { EXAMPLE } from './examples.ts'
 import type { OperationDoc } from './operation.ts'
 
@@ -38,8 +38,17 @@ const LOCK_EXAMPLE: LockAnswer = {
 export const listLocksDoc: OperationDoc = {
   id: 'listLocks',
   summary: 'What is held, and by whom',
-  description: 'As Redis has it right now; at most 500 of a kind in a queue.',
-  answers: listAnswer(wholeListOf(LockSchema), LOCK_EXAMPLE),
+  description:
+    'As Redis had it within the last three seconds: the leases, and of slots and of attempts 500 each of all queues together, each queue getting its share.',
+  answers: {
+    200: {
+      description: 'What is held.',
+      schema: wholeListOf(LockSchema).extend({
+        truncated: z.boolean().describe('There are more slots or attempts than these.'),
+      }),
+      example: { items: [LOCK_EXAMPLE], nextCursor: null, truncated: false },
+    },
+  },
 }
 
 export const releaseLockDoc: OperationDoc = {

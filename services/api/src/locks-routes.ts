@@ -1,4 +1,5 @@
-import { type HeldLock, listLocks, releaseLock } from '@jadwal/queue'
+import { SECOND } from '@jadwal/domain'
+import { findLock, type HeldLock, type HeldLocks, listLocks, releaseLock } from '@jadwal/queue'
 import type { RequestHandler } from 'express'
 import type { ApiDeps } from './api-deps.ts'
 import { askRedis } from './ask.ts'
@@ -6,39 +7,44 @@ import { noteChange } from './audit.ts'
 import type { Endpoints } from './endpoints.ts'
 import { listLocksDoc, type LockAnswer, releaseLockDoc } from './locks-docs.ts'
 import { Problem } from './problem.ts'
+import { SharedLook } from './shared-look.ts'
+
+/** To list what is held takes thousands of commands where much is: one list is for all who ask meanwhile. */
+const FRESH_MS = 3 * SECOND
 
 /** `/locks`: what is held by whom, and taking it from a holder that is frozen or gone. */
 export function addLocksRoutes(endpoints: Endpoints, deps: ApiDeps): void {
+  const { redis, prefix, clock } = deps
+  const locks = new SharedLook(() => listLocks(redis, prefix), FRESH_MS, clock)
   endpoints.add('/locks', {
-    get: { role: 'viewer', doc: listLocksDoc, handle: listHandler(deps) },
+    get: { role: 'viewer', doc: listLocksDoc, handle: listHandler(locks) },
   })
   endpoints.add('/locks/:id', {
     delete: {
       role: 'admin',
       doc: releaseLockDoc,
       audit: 'locks.release',
-      handle: releaseHandler(deps),
+      handle: releaseHandler(deps, locks),
     },
   })
 }
 
-function listHandler({ redis, prefix }: ApiDeps): RequestHandler {
+function listHandler(shared: SharedLook<HeldLocks>): RequestHandler {
   return async (_req, res) => {
-    const locks = await askRedis(() => listLocks(redis, prefix))
-    res.json({ items: locks satisfies LockAnswer[], nextCursor: null })
+    const { locks, truncated } = await askRedis(() => shared.recent())
+    res.json({ items: locks satisfies LockAnswer[], nextCursor: null, truncated })
   }
 }
 
-function releaseHandler({ redis, prefix }: ApiDeps): RequestHandler {
+function releaseHandler({ redis, prefix }: ApiDeps, shared: SharedLook<HeldLocks>): RequestHandler {
   return async (req, res) => {
     const id = String(req.params['id'])
-    const locks = await askRedis(() => listLocks(redis, prefix))
-    const lock =
-      locks.find((each) => each.id === id && each.stale) ?? locks.find((each) => each.id === id)
+    const lock = await askRedis(() => findLock(redis, prefix, id))
     if (!lock) throw notHeld(id)
     const release = await askRedis(() => releaseLock(redis, prefix, lock))
     if (release === 'gone') throw notHeld(id)
     if (release === 'in-use') throw inUse(lock)
+    shared.forget()
     noteChange(res, { before: lock, after: null })
     res.status(204).end()
   }

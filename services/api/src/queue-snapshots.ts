@@ -8,6 +8,7 @@ import {
   readWorkers,
 } from '@jadwal/queue'
 import type { Redis } from 'ioredis'
+import { SharedLook } from './shared-look.ts'
 
 export interface QueueSnapshot {
   queues: QueueCounts[]
@@ -20,36 +21,28 @@ export interface QueueSnapshot {
 
 const FRESH_MS = 5_000
 
-/**
- * Counts what lies in Redis, for scrapes and the page: at most once in 5 s however many ask, the failed
- * ones included, so that a Redis in trouble is not asked more than a healthy one.
- */
+/** Counts what lies in Redis, for scrapes and the page: at most once in 5 s however many ask. */
 export class QueueSnapshots {
   readonly #redis: Redis
   readonly #prefix: string
   readonly #clock: Clock
-  #last: Promise<QueueSnapshot> | undefined
-  #takenAtMs = -Infinity
+  readonly #shared: SharedLook<QueueSnapshot>
 
   constructor(deps: { redis: Redis; prefix: string; clock: Clock }) {
     this.#redis = deps.redis
     this.#prefix = deps.prefix
     this.#clock = deps.clock
+    this.#shared = new SharedLook(() => this.take(), FRESH_MS, deps.clock)
   }
 
   /** Rejects when Redis is away. */
   async recent(): Promise<QueueSnapshot> {
-    const nowMs = this.#clock.monotonicMs()
-    if (!this.#last || nowMs - this.#takenAtMs >= FRESH_MS) {
-      this.#takenAtMs = nowMs
-      this.#last = this.take()
-    }
-    return await this.#last
+    return await this.#shared.recent()
   }
 
   /** What is asked for next is counted anew. */
   forget(): void {
-    this.#takenAtMs = -Infinity
+    this.#shared.forget()
   }
 
   /** Counts right now. */

@@ -14,6 +14,8 @@ const Page = z.looseObject({
   nextCursor: z.string().nullish(),
   /** What some lists say besides, for people to know. */
   warnings: z.array(z.string()).optional(),
+  /** Of a list without pages: there is more than it has. */
+  truncated: z.boolean().optional(),
 })
 type Page = z.infer<typeof Page>
 
@@ -104,10 +106,11 @@ async function* pages(
 export async function showWholeList<T>(session: Session, request: ListRequest<T>): Promise<void> {
   const { output, api } = session
   const answer = await api.get(request.path, request.query)
-  const { items } = parseAnswer(Page, answer)
-  output.either(answer, () =>
-    output.rows(parseItems(request.item, items), request.columns, request.empty),
-  )
+  const { items, truncated } = parseAnswer(Page, answer)
+  output.either(answer, () => {
+    output.rows(parseItems(request.item, items), request.columns, request.empty)
+    if (truncated) output.note(`There are more: these ${items.length} are what the api shows.`)
+  })
 }
 
 function parseItems<T>(schema: z.ZodType<T>, items: readonly unknown[]): T[] {
