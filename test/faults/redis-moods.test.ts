@@ -139,7 +139,7 @@ test('READONLY for a while: producers are told, and all resumes', async () => {
 })
 
 test('no memory left: producers are told, and workers work off what waits', async () => {
-  const payloads = Array.from({ length: 400 }, () => ({ ms: 50 }))
+  const payloads = Array.from({ length: 1_500 }, () => ({ ms: 50 }))
   const backlog = await system.producer.enqueueMany(JOBS.rest, payloads)
   accepted.push(...backlog)
   const { turnedAway } = await liveThrough(async () => {

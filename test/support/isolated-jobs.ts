@@ -10,14 +10,17 @@ type Note = (ctx: JobContext) => Promise<void>
  */
 export function isolatedJobs(note: Note) {
   return (['thread', 'process'] as const).flatMap((isolate) => [
-    /** Blocks its thread for so long. */
+    /** Blocks its thread for so long, in a second of computing and a sleep that nothing interrupts. */
     defineJob({
       ...named('burn', isolate),
       payload: z.object({ ms: z.number() }),
       async handler({ ms }, ctx) {
         await note(ctx)
         const end = performance.now() + ms
-        while (performance.now() < end);
+        const computed = performance.now() + Math.min(ms, 1_000)
+        while (performance.now() < computed);
+        const nothing = new Int32Array(new SharedArrayBuffer(4))
+        Atomics.wait(nothing, 0, 0, Math.max(0, end - performance.now()))
         return { burned: ms }
       },
     }),
