@@ -126,7 +126,8 @@ test('a slot that no list has room for is found and taken by its id', async () =
   const unseen = runs.find((run) => !listed.has(run)) ?? ''
   const lock = await findLock(redis, prefix, `slot:pay:${unseen}`)
   expect(lock).toMatchObject({ holder: unseen, lot: lotOf(unseen), stale: true })
-  if (lock) expect(await releaseLock(redis, prefix, lock)).toBe('released')
+  if (!lock) throw new Error('it is not found')
+  expect(await releaseLock(redis, prefix, lock)).toBe('released')
   expect(await redis.exists(slotsKey(prefix, 'pay', lotOf(unseen)))).toBe(0)
   for (const id of [
     `slot:pay:${unseen}`,

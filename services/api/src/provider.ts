@@ -95,7 +95,7 @@ export class Provider {
     if (!claims) throw new SignInRefusedError('The provider said nothing of who has signed in.')
     const { roleClaim } = this.#config
     const knowsMore = configuration.serverMetadata().userinfo_endpoint !== undefined
-    const isVouchedFor = saysIfVerified(claims)
+    const isVouchedFor = hasVerifiedAddress(claims)
     const isEnough = claimAt(claims, roleClaim) !== undefined && isVouchedFor
     const more: Readonly<Record<string, unknown>> =
       knowsMore && !isEnough
@@ -184,17 +184,23 @@ function claimAt(claims: Readonly<Record<string, unknown>>, name: string): unkno
     )
 }
 
+type AddressClaims = { email: string; email_verified: true }
+
+/** Whether the provider says of an address of mail that it is the person's. */
+function hasVerifiedAddress<T extends Readonly<Record<string, unknown>>>(
+  claims: T,
+): claims is T & AddressClaims {
+  const { email, email_verified: isVerified } = claims
+  return typeof email === 'string' && email.includes('@') && isVerified === true
+}
+
 /**
  * What the history calls a person: the address of their mail, if the provider says that it is theirs. Other
  * names are marked, so that nobody is taken for a token of that name.
  */
-function saysIfVerified(claims: Readonly<Record<string, unknown>>): boolean {
-  return typeof claims['email'] === 'string' && claims['email_verified'] !== undefined
-}
-
 function nameIn(claims: Readonly<Record<string, unknown>>): string {
-  const { email, email_verified: isVerified, preferred_username: username, sub } = claims
-  if (typeof email === 'string' && email.includes('@') && isVerified === true) return plain(email)
+  if (hasVerifiedAddress(claims)) return plain(claims.email)
+  const { preferred_username: username, sub } = claims
   return `oidc:${plain(typeof username === 'string' && username !== '' ? username : String(sub))}`
 }
 

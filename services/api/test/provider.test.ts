@@ -81,6 +81,37 @@ test('a public client, below a path, with roles by other names deep in a claim',
   expect((await system.me()).body).toMatchObject({ name: 'oidc:admin', role: 'operator' })
 })
 
+const ONES_OWN = { email: 'ana@example.com', email_verified: true }
+const OF_ANOTHER = 'boss@example.com'
+
+test.each([
+  ['the user info vouches for another one', { email: OF_ANOTHER, email_verified: false }, ONES_OWN],
+  ['only the user info vouches for one', { email: OF_ANOTHER }, ONES_OWN],
+  ['only the user info has one', {}, ONES_OWN],
+  ['the ID token vouches for another one', ONES_OWN, { email: OF_ANOTHER, email_verified: false }],
+  ['only the ID token vouches for one', ONES_OWN, { email: OF_ANOTHER }],
+])('of two addresses it is the one vouched for: %s', async (_which, inIdToken, inUserInfo) => {
+  await using system = await setup()
+  const { provider, browser, publicUrl } = system
+  provider.claims = { ...inUserInfo, preferred_username: 'ana', roles: ['viewer'] }
+  provider.inIdToken = inIdToken
+  await browser.open(`${publicUrl}/login/oidc`)
+  expect((await system.me()).body).toMatchObject({ name: 'ana@example.com', role: 'viewer' })
+})
+
+test.each([
+  [{ email: OF_ANOTHER }, { email_verified: true }],
+  [{ email_verified: true }, { email: OF_ANOTHER }],
+  [{ email: OF_ANOTHER, email_verified: false }, { email_verified: true }],
+])('no word of one document vouches for an address of the other: %j, %j', async (one, other) => {
+  await using system = await setup()
+  const { provider, browser, publicUrl } = system
+  provider.claims = { ...other, preferred_username: 'ana', roles: ['viewer'] }
+  provider.inIdToken = one
+  await browser.open(`${publicUrl}/login/oidc`)
+  expect((await system.me()).body).toMatchObject({ name: 'oidc:ana', role: 'viewer' })
+})
+
 test('who has no role here is told so, and not let in', async () => {
   await using system = await setup()
   const { provider, browser, publicUrl } = system

@@ -7,8 +7,10 @@ import { type Configuration, Provider } from 'oidc-provider'
 /** A provider of OpenID Connect in this process, at which whoever asks is signed in as `claims` say. */
 export interface TestProvider extends AsyncDisposable {
   issuer: string
-  /** What it says of the person; `sub` is always there. */
+  /** What it says of the person; `sub` is always there. Roles stand in the ID token, all else in the user info. */
   claims: Record<string, unknown>
+  /** What stands in the ID token besides. */
+  inIdToken: { email?: string; email_verified?: boolean }
   /** It shows people a page with a button before it lets them in. Default false. */
   hasPage: boolean
   /** What it was asked for last, at the address that people are sent to. */
@@ -33,6 +35,7 @@ export async function startProvider(options: ProviderOptions): Promise<TestProvi
   const started: TestProvider = {
     issuer,
     claims: {},
+    inIdToken: {},
     hasPage: false,
     asked: undefined,
     stop: () => close(server),
@@ -60,6 +63,8 @@ export async function startProvider(options: ProviderOptions): Promise<TestProvi
 const PAGE =
   '<title>The provider</title><link rel="icon" href="data:,"><form method="post"><button>Continue as Ana</button></form>'
 
+const ADDRESS = ['email', 'email_verified']
+
 function configuration(of: TestProvider, { redirectUri, secret }: ProviderOptions): Configuration {
   const isPublic = secret === undefined
   return {
@@ -77,14 +82,18 @@ function configuration(of: TestProvider, { redirectUri, secret }: ProviderOption
     features: { devInteractions: { enabled: false } },
     scopes: ['openid', 'profile', 'email'],
     claims: {
-      openid: ['sub', 'roles', 'realm_access'],
-      email: ['email', 'email_verified'],
+      openid: ['sub', 'roles', 'realm_access', ...ADDRESS],
+      email: ADDRESS,
       profile: ['preferred_username'],
     },
     interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` },
     findAccount: (_ctx, accountId) => ({
       accountId,
-      claims: () => ({ sub: accountId, ...of.claims }),
+      claims: (use) => {
+        if (use !== 'id_token') return { sub: accountId, ...of.claims }
+        const { email: _email, email_verified: _verified, ...claims } = of.claims
+        return { sub: accountId, ...claims, ...of.inIdToken }
+      },
     }),
     loadExistingGrant: async ({ oidc }) => {
       const grant = new oidc.provider.Grant({
