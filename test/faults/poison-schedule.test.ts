@@ -7,7 +7,7 @@ import { JOBS, setupSystem } from '../support/system.ts'
 const BYSTANDERS = 50
 
 test('a schedule whose run kills its workers gets its dead letter and goes on, and no run beside it is lost', async () => {
-  const system = await setupSystem({ env: { JADWAL_LOCK_MS: '1000' } })
+  const system = await setupSystem({ env: { JADWAL_LOCK_MS: '3000' } })
   const { database, producer, start, rows, deadLetters, redis, prefix } = system
   const { db } = database
   await Promise.all([start('recorder').ready, start('worker').ready])

@@ -20,7 +20,7 @@ const POLICIES = {
     fires: (misfires: number) => Math.min(5, misfires),
   },
   skip: { misfire: { policy: 'skip' }, fires: () => 0 },
-  'skip-soon': { misfire: { policy: 'skip', after: '10s' }, afterMs: 10 * SECOND, fires: () => 0 },
+  'skip-soon': { misfire: { policy: 'skip', after: '40s' }, afterMs: 40 * SECOND, fires: () => 0 },
   'once-within': {
     misfire: { policy: 'once', within: '30s', after: '20s' },
     afterMs: 20 * SECOND,

@@ -1,13 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { checkRuns } from '../ledger/check-runs.ts'
-import { JOBS, LOCK_MS, setupSystem } from '../support/system.ts'
+import { JOBS, setupSystem } from '../support/system.ts'
 
 const RUNS = 5_000
 const BYSTANDERS = 200
+/** Longer than a busy machine lets an event loop wait: a worker that goes on loses nothing. */
+const LOCK_MS = 5_000
 
 test('workers killed and frozen under load of 5,000 runs: each run ends, with one row and one outcome', async () => {
-  const { producer, start, rows, executions, deadLetters, ended, database } = await setupSystem()
+  const system = await setupSystem({ env: { JADWAL_LOCK_MS: String(LOCK_MS) } })
+  const { producer, start, rows, executions, deadLetters, ended, database } = system
   const workers = [start('worker'), start('worker'), start('worker')]
   await Promise.all([start('recorder').ready, ...workers.map((worker) => worker.ready)])
   const work = (count: number, ms: number) =>
@@ -17,8 +20,8 @@ test('workers killed and frozen under load of 5,000 runs: each run ends, with on
     )
   const ids = await work(RUNS, 20)
 
-  // All of it within two lives of a lock, so that no run can lose three attempts in a row.
-  const until = performance.now() + 1.8 * LOCK_MS
+  // All of it within a life of a lock, so that no run can lose three attempts in a row.
+  const until = performance.now() + 0.8 * LOCK_MS
   for (let kill = 0; performance.now() < until; kill += 1) {
     await delay(400)
     const at = kill % workers.length

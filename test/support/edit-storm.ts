@@ -14,7 +14,7 @@ const EDIT_EACH_MS = 100
 /** So many that most of a schedule's life is not just after an edit of it. */
 const SCHEDULES = 80
 /** How long a change may take to be heard of, and what a busy machine may add. */
-const REACH_MS = 2_000 + 1_000
+const REACH_MS = 2_000 + 5_000
 const CADENCES = [
   { every: '1s' },
   { every: '2s' },
