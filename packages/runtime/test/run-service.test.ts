@@ -2,10 +2,11 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { makeTempFolder, PROJECT_ROOT, removeTempFolder } from '@jadwal/testkit'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 
-const SOURCE = join(import.meta.dirname, 'tiny-service.ts')
+const SOURCE = fileURLToPath(new URL('tiny-service.ts', import.meta.url))
 const BUNDLER = join(PROJECT_ROOT, 'infra/build/bundle.mjs')
 
 const folder = makeTempFolder('tiny-service')
