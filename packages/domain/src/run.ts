@@ -55,13 +55,13 @@ export const AttemptState = z.enum([
 ])
 export type AttemptState = z.infer<typeof AttemptState>
 
-/** Why a run is dead, skipped, or back in its queue. */
+/** Why a run is dead, skipped, cancelled, or back in its queue. */
 export const RunReason = z.enum([
   'failed', // dead: the last attempt that the retry policy allows failed
   'permanent', // dead: the handler threw a PermanentError
   'invalid-payload', // dead: the payload breaks the job's schema
   'unknown-job', // dead, or skipped: no handler of that name is served from this queue
-  'lost', // dead: its worker died too often without an outcome
+  'lost', // dead: its worker died too often without an outcome, or Redis lost its message
   'exhausted', // dead: BullMQ gave the message up by itself, found by the sweep
   'overlap', // skipped: an earlier run of the schedule was unfinished
   'paused', // skipped: the schedule was paused

@@ -2,6 +2,7 @@ import { addAlertsRoutes } from './alerts/alerts-routes.ts'
 import type { ApiDeps } from './api-deps.ts'
 import { addAuditRoutes } from './audit-routes.ts'
 import { addBackfillRoutes } from './backfill-routes.ts'
+import { addCatalogueRoutes } from './catalogue-routes.ts'
 import { addCronPreviewRoute } from './cron-preview-route.ts'
 import { addDeadLetterRoutes } from './dead-letter-routes.ts'
 import { addEventsRoutes } from './events-routes.ts'
@@ -13,15 +14,14 @@ import { addLocksRoutes } from './locks-routes.ts'
 import { addOpenapiRoute } from './openapi-route.ts'
 import { addQueuesRoutes } from './queues-routes.ts'
 import { addMeRoute } from './me-route.ts'
-import { addReadRoutes } from './read-routes.ts'
 import { addRedriveRoutes } from './redrive-routes.ts'
 import { addRetryRoute } from './retry-route.ts'
 import { addRunsRoutes } from './runs-routes.ts'
-import { addScheduleActsRoutes } from './schedule-acts-routes.ts'
 import { addScheduleChangesRoutes } from './schedule-changes-routes.ts'
 import { addScheduleTicksRoutes } from './schedule-ticks-routes.ts'
 import { addStatsRoutes } from './stats-routes.ts'
 import { addTokensRoutes } from './tokens-routes.ts'
+import { addTriggerRoute } from './trigger-route.ts'
 import { Endpoints } from './endpoints.ts'
 
 /** Everything below `/api/v1`. Where two paths fit a request, the one that stands first serves it. */
@@ -32,13 +32,13 @@ export function apiEndpoints(deps: ApiDeps): Endpoints {
   addExplainRoute(endpoints, deps)
   addDeadLetterRoutes(endpoints, deps)
   addRedriveRoutes(endpoints, deps)
-  addReadRoutes(endpoints, deps)
+  addCatalogueRoutes(endpoints, deps)
   addQueuesRoutes(endpoints, deps)
   addBackfillRoutes(endpoints, deps)
   addLeaderRoutes(endpoints, deps)
   addStatsRoutes(endpoints, deps)
   addEventsRoutes(endpoints, deps)
-  addScheduleActsRoutes(endpoints, deps)
+  addTriggerRoute(endpoints, deps)
   addLoadRoutes(endpoints, deps)
   addAlertsRoutes(endpoints, deps)
   addLocksRoutes(endpoints, deps)

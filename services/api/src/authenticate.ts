@@ -126,8 +126,7 @@ const refuseForeignNames: RequestHandler = (req, res, next) => {
     })
   }
   noteCaller(res, { name: 'local', role: 'admin', by: 'nothing' })
-  const isHarmless = req.method === 'GET' || req.method === 'HEAD'
-  if (isHarmless || origin === undefined || origin.replace(/^https?:\/\//, '') === host)
+  if (isReading(req) || origin === undefined || origin.replace(/^https?:\/\//, '') === host)
     return next()
   throw new Problem('forbidden', { detail: `A page of ${origin} may change nothing here.` })
 }

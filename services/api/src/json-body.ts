@@ -3,6 +3,9 @@ import { Problem } from './problem.ts'
 
 const MIB = 1024 * 1024
 
+/** The largest body that carries neither payloads nor schedules. */
+export const SHORT_BODY = '64kb'
+
 /** The largest body, in bytes, that carries one payload: JSON may be written wider than it is counted. */
 export function bodyLimit(maxPayloadBytes: number): number {
   return Math.max(MIB, 2 * maxPayloadBytes)

@@ -17,7 +17,7 @@ import { callerOf } from './caller.ts'
 import { makeChange } from './change-schedules.ts'
 import { readExpected, sendTag } from './etag.ts'
 import type { Endpoints } from './endpoints.ts'
-import { optionalJsonBody } from './json-body.ts'
+import { optionalJsonBody, SHORT_BODY } from './json-body.ts'
 import { PauseBody, ResumeBody } from './pause-request.ts'
 import { fieldProblem, Problem } from './problem.ts'
 import {
@@ -32,11 +32,9 @@ import { pauseView } from './schedule-view.ts'
 import { noSchedule, requireSchedule, viewSchedule } from './schedules-routes.ts'
 import { parseRequest } from './zod-problem.ts'
 
-const LARGEST_BODY = '64kb'
-
 /** `…/pause` and `…/resume` of one schedule, and of everything. */
 export function addPausesRoutes(endpoints: Endpoints, deps: ApiDeps): void {
-  const body = optionalJsonBody(LARGEST_BODY)
+  const body = optionalJsonBody(SHORT_BODY)
   endpoints.add('/schedules/:name/pause', {
     post: { role: 'operator', doc: pauseScheduleDoc, handle: [...body, pauseOneHandler(deps)] },
   })

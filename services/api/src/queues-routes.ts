@@ -4,18 +4,17 @@ import { z } from 'zod'
 import type { ApiDeps } from './api-deps.ts'
 import { askRedis } from './ask.ts'
 import type { Endpoints } from './endpoints.ts'
-import { optionalJsonBody } from './json-body.ts'
+import { optionalJsonBody, SHORT_BODY } from './json-body.ts'
 import { Problem } from './problem.ts'
 import { pauseQueueDoc, PauseQueueBody, readQueueDoc, resumeQueueDoc } from './queues-docs.ts'
 import { setQueuePause } from './set-queue-pause.ts'
 import { parseRequest } from './zod-problem.ts'
 
-const LARGEST_BODY = '64kb'
 const NoBody = z.strictObject({})
 
 /** `/queues/{name}`: one queue, and its pause. */
 export function addQueuesRoutes(endpoints: Endpoints, deps: ApiDeps): void {
-  const body = optionalJsonBody(LARGEST_BODY)
+  const body = optionalJsonBody(SHORT_BODY)
   endpoints.add('/queues/:name', {
     get: { role: 'viewer', doc: readQueueDoc, handle: readHandler(deps) },
   })

@@ -7,7 +7,8 @@ import type { Endpoints } from './endpoints.ts'
 import { readLedgerPage } from './ledger-page.ts'
 import { summarizeLedger } from './ledger-summary.ts'
 import { ledgerView } from './ledger-view.ts'
-import { fieldProblem, Problem } from './problem.ts'
+import { fieldProblem } from './problem.ts'
+import { noSchedule } from './schedules-routes.ts'
 import { readLedgerQuery, readNextQuery } from './tick-query.ts'
 import {
   type LedgerAnswer,
@@ -35,7 +36,7 @@ function ledgerHandler({ db, searching, clock }: ApiDeps): RequestHandler {
     const nowMs = clock.now().getTime()
     const { fromMs, toMs, limit, cursorMs, wantsSummary } = readLedgerQuery(req.query, nowMs)
     const answer = await searching(async (): Promise<LedgerAnswer> => {
-      const { id, name, deletedAt } = await requireSchedule(db, req.params['name'])
+      const { id, name, deletedAt } = await requireNamed(db, req.params['name'])
       const period = { scheduleId: id, afterMs: fromMs - 1, untilMs: toMs - 1, nowMs }
       const afterMs = Math.max(period.afterMs, cursorMs ?? -Infinity)
       const pauses = toMs > nowMs ? await listPausesOf(db, id, nowMs) : []
@@ -61,8 +62,8 @@ function nextHandler({ db, clock }: ApiDeps): RequestHandler {
     const nowMs = clock.now().getTime()
     const { count } = readNextQuery(req.query)
     const items = await askHistory(async () => {
-      const { id, name, deletedAt } = await requireSchedule(db, req.params['name'])
-      if (deletedAt) throw notFound(name)
+      const { id, name, deletedAt } = await requireNamed(db, req.params['name'])
+      if (deletedAt) throw noSchedule(name)
       const pauses = await listPausesOf(db, id, nowMs)
       const version = await findVersionInForce(db, id, nowMs)
       if (!version) return []
@@ -85,15 +86,12 @@ function nextTickView(
   }
 }
 
-async function requireSchedule(db: Db, name: unknown): Promise<NamedSchedule> {
+/** Also one that was deleted: its ticks stay. Throws a `Problem` when there never was such a schedule. */
+async function requireNamed(db: Db, name: unknown): Promise<NamedSchedule> {
   const known = ScheduleName.safeParse(name)
   const schedule = known.success ? await findScheduleName(db, known.data) : undefined
-  if (!schedule) throw notFound(String(name))
+  if (!schedule) throw noSchedule(name)
   return schedule
-}
-
-function notFound(name: string): Problem {
-  return new Problem('not-found', { detail: `There is no schedule "${name}".` })
 }
 
 function tooMany(): never {

@@ -1,4 +1,4 @@
-import { TICKS_QUEUE } from '@jadwal/domain'
+import { ALERTS_QUEUE, TICKS_QUEUE } from '@jadwal/domain'
 import {
   appendEvents,
   listQueues,
@@ -19,8 +19,6 @@ export interface PausedQueue extends QueuePauseState {
   /** What follows from it that one may not think of. */
   warnings: string[]
 }
-
-const ALERTS_QUEUE = 'alerts'
 
 type PauseDeps = Pick<ApiDeps, 'redis' | 'prefix' | 'clock' | 'snapshots' | 'log'>
 

@@ -14,7 +14,7 @@ import { callerOf } from './caller.ts'
 import { makeChange, ofTheFile } from './change-schedules.ts'
 import { readExpected, sendTag } from './etag.ts'
 import type { Endpoints } from './endpoints.ts'
-import { jsonBody } from './json-body.ts'
+import { jsonBody, SHORT_BODY } from './json-body.ts'
 import { Problem } from './problem.ts'
 import { RollbackBody } from './rollback-request.ts'
 import { readPageQuery } from './run-query.ts'
@@ -25,8 +25,6 @@ import { noSchedule, requireSchedule, viewSchedule } from './schedules-routes.ts
 import { versionDiff } from './version-diff.ts'
 import { parseRequest } from './zod-problem.ts'
 
-const LARGEST_BODY = '64kb'
-
 /** `…/versions` and `…/rollback` of a schedule. */
 export function addVersionsRoutes(endpoints: Endpoints, deps: ApiDeps): void {
   endpoints.add('/schedules/:name/versions', {
@@ -36,7 +34,7 @@ export function addVersionsRoutes(endpoints: Endpoints, deps: ApiDeps): void {
     post: {
       role: 'operator',
       doc: rollbackDoc,
-      handle: [...jsonBody(LARGEST_BODY), rollbackHandler(deps)],
+      handle: [...jsonBody(SHORT_BODY), rollbackHandler(deps)],
     },
   })
 }

@@ -14,7 +14,7 @@ import { askHistory } from '../ask.ts'
 import { noteChange } from '../audit.ts'
 import { callerOf } from '../caller.ts'
 import type { Endpoints } from '../endpoints.ts'
-import { jsonBody } from '../json-body.ts'
+import { jsonBody, SHORT_BODY } from '../json-body.ts'
 import { type FieldError, Problem } from '../problem.ts'
 import { readPageQuery } from '../run-query.ts'
 import { fieldErrors, parseRequest } from '../zod-problem.ts'
@@ -79,7 +79,7 @@ export function addAlertSettingsRoutes(endpoints: Endpoints, deps: ApiDeps): voi
         doc: docs.put,
         audit: `alerts.${path}.put`,
         secrets: CHANNEL_SECRETS,
-        handle: [...jsonBody('64kb'), putHandler(deps, kind)],
+        handle: [...jsonBody(SHORT_BODY), putHandler(deps, kind)],
       },
       delete: {
         role,

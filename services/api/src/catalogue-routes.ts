@@ -11,8 +11,8 @@ import {
 import type { Endpoints } from './endpoints.ts'
 import { readJobs } from './read-jobs.ts'
 
-/** What there is to see beside runs: jobs, queues and workers. */
-export function addReadRoutes(endpoints: Endpoints, deps: ApiDeps): void {
+/** `/jobs`, `/queues` and `/workers`: what there is beside runs. */
+export function addCatalogueRoutes(endpoints: Endpoints, deps: ApiDeps): void {
   const { redis, prefix, snapshots } = deps
 
   endpoints.add('/jobs', {

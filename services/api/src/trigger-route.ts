@@ -1,19 +1,18 @@
-import { findSchedule } from '@jadwal/db'
-import { ScheduleId, ScheduleName, ScheduleSpec } from '@jadwal/domain'
+import { ScheduleId, ScheduleSpec } from '@jadwal/domain'
 import type { RequestHandler } from 'express'
 import type { ApiDeps } from './api-deps.ts'
-import { askHistory } from './ask.ts'
 import { noteChange } from './audit.ts'
 import type { Endpoints } from './endpoints.ts'
 import { JobCheck } from './job-check.ts'
 import { bodyLimit, optionalJsonBody } from './json-body.ts'
 import { Problem } from './problem.ts'
 import { triggerDoc } from './schedule-acts-docs.ts'
+import { requireSchedule } from './schedules-routes.ts'
 import { TriggerRequest } from './trigger-request.ts'
 import { parseRequest } from './zod-problem.ts'
 
-/** `/schedules/{name}/trigger`: what somebody does with a schedule by hand. */
-export function addScheduleActsRoutes(endpoints: Endpoints, deps: ApiDeps): void {
+/** `/schedules/{name}/trigger`: a run that belongs to no tick. */
+export function addTriggerRoute(endpoints: Endpoints, deps: ApiDeps): void {
   endpoints.add('/schedules/:name/trigger', {
     post: {
       role: 'operator',
@@ -31,11 +30,13 @@ function triggerHandler(deps: ApiDeps): RequestHandler {
   const jobs = new JobCheck(deps)
   return async (req, res) => {
     const request = parseRequest(TriggerRequest, req.body ?? {}, 'body')
-    const { id, name, spec } = await requireSchedule(deps, req.params['name'])
+    const schedule = await requireSchedule(deps, req.params['name'])
+    const { name } = schedule
+    const spec = ScheduleSpec.parse(schedule.spec)
     if (spec.mode === 'shadow') throw inShadow(name)
     const payload = request.payload === undefined ? spec.payload : request.payload
     const result = await deps.trigger.run({
-      schedule: { id, name },
+      schedule: { id: ScheduleId.parse(schedule.id), name },
       job: await jobs.accept(spec.job, payload),
       spec,
       payload,
@@ -44,21 +45,6 @@ function triggerHandler(deps: ApiDeps): RequestHandler {
     if (!result.triggered) throw unfinished(name, result.unfinished)
     noteChange(res, { after: { run: result.id } })
     res.status(202).location(`/api/v1/runs/${result.id}`).json({ id: result.id, state: 'queued' })
-  }
-}
-
-async function requireSchedule(
-  { db }: ApiDeps,
-  given: unknown,
-): Promise<{ id: ScheduleId; name: string; spec: ScheduleSpec }> {
-  const known = ScheduleName.safeParse(given)
-  const schedule = known.success ? await askHistory(() => findSchedule(db, known.data)) : undefined
-  if (!schedule)
-    throw new Problem('not-found', { detail: `There is no schedule "${String(given)}".` })
-  return {
-    id: ScheduleId.parse(schedule.id),
-    name: schedule.name,
-    spec: ScheduleSpec.parse(schedule.spec),
   }
 }
 
