@@ -1,3 +1,4 @@
+import { Role } from '@jadwal/domain'
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { addPaging, type PagingOptions, parseAnswer, showList } from '../http/list.ts'
@@ -30,11 +31,7 @@ export function addTokenCommands(shell: Shell, program: Command): void {
   const token = subcommand(program, 'token', 'Make, list and revoke tokens of the api (admins)')
   const create = subcommand(token, 'create', 'Make a token; it is shown this once')
     .argument('<name>', 'who acts with it: so it stands in the history and the audit log')
-    .requiredOption(
-      '--role <role>',
-      'viewer, operator or admin',
-      oneOf('viewer', 'operator', 'admin'),
-    )
+    .requiredOption('--role <role>', `one of ${Role.options.join(', ')}`, oneOf(...Role.options))
     .option('--expires-in-days <days>', 'it never expires when left out', wholeNumber(1, 3_650))
   apiCommand<CreateOptions>(
     shell,

@@ -1,3 +1,4 @@
+import { OverlapPolicy, Role, RunState } from '@jadwal/domain'
 import type { Command, Option } from 'commander'
 
 /** What may stand at a place, as names that only the api knows. */
@@ -17,14 +18,11 @@ const NAMES: Readonly<Record<string, Names>> = {
   lock: 'locks',
 }
 
-const OVERLAPS = ['skip', 'allow', 'queue-latest', 'cancel-running']
-const STATES = ['queued', 'running', 'retrying', 'succeeded', 'dead', 'cancelled', 'skipped']
-
 /** What options take that take one of a few. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
-  '--state': STATES,
-  '--overlap': OVERLAPS,
-  '--role': ['viewer', 'operator', 'admin'],
+  '--state': RunState.options,
+  '--overlap': OverlapPolicy.options,
+  '--role': Role.options,
   '--settled': ['yes', 'no', 'any'],
   '--source': ['file', 'api'],
 }

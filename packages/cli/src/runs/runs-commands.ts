@@ -1,3 +1,4 @@
+import { RunState } from '@jadwal/domain'
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { addPaging, type PagingOptions, parseAnswer, showList } from '../http/list.ts'
@@ -9,8 +10,6 @@ import { RunAnswer } from './run-answer.ts'
 import { runColumns } from './run-columns.ts'
 import { showRun } from './show-run.ts'
 import { addTailCommand } from './tail.ts'
-
-const STATES = ['queued', 'running', 'retrying', 'succeeded', 'dead', 'cancelled', 'skipped']
 
 /** `jadwal runs`: search, look at, cancel, retry, explain and watch runs. */
 export function addRunsCommands(shell: Shell, program: Command): void {
@@ -26,7 +25,7 @@ export function addRunsCommands(shell: Shell, program: Command): void {
   addTailCommand(shell, runs)
 }
 
-const isState = oneOf(...STATES)
+const isState = oneOf(...RunState.options)
 
 function states(text: string, before: readonly string[] = []): string[] {
   return [...before, isState(text)]
@@ -53,7 +52,7 @@ function addListCommand(shell: Shell, runs: Command): void {
   const list = subcommand(runs, 'list', 'Search runs, newest first')
     .option('--job <name>')
     .option('--queue <name>')
-    .option('--state <state>', `again for more: ${STATES.join(', ')}`, states)
+    .option('--state <state>', `again for more: ${RunState.options.join(', ')}`, states)
     .option('--schedule <name>')
     .option('--parent <id>', 'the run whose handler enqueued them')
     .option('--backfill <id>')

@@ -1,3 +1,4 @@
+import { OverlapPolicy } from '@jadwal/domain'
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { UsageError } from '../http/api-errors.ts'
@@ -96,8 +97,8 @@ function addTriggerCommand(shell: Shell, schedules: Command): void {
     .option('--payload <json>', "over the schedule's: JSON, @file, or - for standard input")
     .option(
       '--overlap <policy>',
-      'when a run is unfinished: skip, allow, queue-latest, cancel-running',
-      oneOf('skip', 'allow', 'queue-latest', 'cancel-running'),
+      `when a run is unfinished: ${OverlapPolicy.options.join(', ')}`,
+      oneOf(...OverlapPolicy.options),
     )
     .option('--wait', 'follow the run to its end; 1 when it did not succeed', false)
     .option('--timeout <duration>', 'with --wait: no longer than this', durationMs)
