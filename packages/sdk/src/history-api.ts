@@ -8,7 +8,7 @@ const PASSING_STATUS: ReadonlySet<number> = new Set([408, 429])
 export interface ApiAccess {
   /** Such as `https://jobs.example.com`. */
   url: string
-  /** `JADWAL_ADMIN_TOKEN` of the api. */
+  /** A token of the api; the role `viewer` is enough. */
   token?: string
 }
 
