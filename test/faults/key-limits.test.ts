@@ -7,13 +7,19 @@ import { type KeySpan, mostAtOnce } from '../ledger/check-key-limits.ts'
 import { checkRuns } from '../ledger/check-runs.ts'
 import { bundle } from '../support/bundle-jobs.ts'
 import { readKeySpans } from '../support/read-key-spans.ts'
-import { LOCK_MS, setupSystem, type SystemOptions } from '../support/system.ts'
+import { setupSystem, type SystemOptions } from '../support/system.ts'
 
 const KEYED = { name: 'fault.keyed', queue: 'keys' } as const
 const LIMIT = 2
+/** Longer than a busy machine lets an event loop wait: a worker that goes on loses no slot. */
+const LOCK_MS = 5_000
 
 async function setupKeys(options: SystemOptions = {}) {
-  const env = { JADWAL_JOBS: await bundle('support/key-jobs.ts'), JADWAL_QUEUES: 'keys:20' }
+  const env = {
+    JADWAL_JOBS: await bundle('support/key-jobs.ts'),
+    JADWAL_QUEUES: 'keys:20',
+    JADWAL_LOCK_MS: String(LOCK_MS),
+  }
   const system = await setupSystem({ ...options, env })
   const { producer, redis, prefix } = system
   return {
