@@ -45,7 +45,7 @@ test('a worker that drains is not ready, and says so', async () => {
 
 test('locks that are renewed and lost are counted', async () => {
   await using bench = openBench(server.url)
-  const { port } = await bench.work({ JADWAL_LOCK_MS: '1000' })
+  const { port } = await bench.work({ JADWAL_LOCK_MS: '3000' })
   expect(await metric(port, 'jadwal_lost_locks_total')).toBe(0)
   const id = await bench.add('drained', { ms: 60_000 })
   await eventually(async () =>
