@@ -69,4 +69,4 @@ test('whatever becomes of workers, no attempt of a run that has ended is running
     const unfinished = new Set(['queued', 'running', 'retrying'])
     return (await running()).filter(({ state }) => !unfinished.has(state))
   }
-})
+}, 240_000)

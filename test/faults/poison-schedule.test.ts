@@ -47,7 +47,7 @@ test('a schedule whose run kills its workers gets its dead letter and goes on, a
       if (!dead || !next) throw new Error(`no dead run and a next one among ${runs.length}`)
       return { dead, next }
     },
-    { timeoutMs: 90_000, everyMs: 250 },
+    { timeoutMs: 150_000, everyMs: 250 },
   )
   const { dead, next } = settled
   expect(dead).toMatchObject({ reason: 'lost', schedule: 'poison' })
@@ -73,7 +73,7 @@ test('a schedule whose run kills its workers gets its dead letter and goes on, a
   )
   supervisor.abort()
   await keep
-}, 200_000)
+}, 240_000)
 
 function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

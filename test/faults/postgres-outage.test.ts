@@ -90,4 +90,4 @@ test('Postgres away for 20 s under load, and the leader killed: runs and ticks g
     { timeoutMs: 60_000, everyMs: 250 },
   )
   await expectHistory(database.db, { lateMs: LATE_MS, lateFromMs: firingMs, untilMs: upMs })
-})
+}, 240_000)

@@ -70,4 +70,4 @@ test('workers killed and frozen under load of 5,000 runs: each run ends, with on
     .map(({ run_id }) => run_id)
   expect(new Set(succeeded).size).toBe(succeeded.length)
   expect(attempts.some(({ state }) => state === 'lost')).toBe(true)
-})
+}, 240_000)
