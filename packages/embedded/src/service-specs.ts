@@ -31,7 +31,7 @@ export function serviceSpecs(config: SupervisorConfig, addresses: Addresses): Se
   })
 }
 
-/** Only the api is given the tokens that open it, and only the workers one to call it with. */
+/** Only the api is given the tokens that open it, and only the workers one to call it with, as they have no way to Postgres. */
 function serviceEnv(
   service: ServiceName,
   config: SupervisorConfig,
@@ -46,7 +46,6 @@ function serviceEnv(
   return {
     ...env,
     REDIS_URL: addresses.redisUrl,
-    DATABASE_URL: addresses.databaseUrl,
     SMTP_URL: addresses.smtpUrl,
     JADWAL_HOST: config.host,
     JADWAL_PORT: '0',
@@ -61,11 +60,12 @@ function serviceEnv(
 function ownEnv(
   service: ServiceName,
   config: SupervisorConfig,
-  { apiPort, adminToken, viewerToken }: Addresses,
+  { databaseUrl, apiPort, adminToken, viewerToken }: Addresses,
 ): NodeJS.ProcessEnv {
   switch (service) {
     case 'api':
       return {
+        DATABASE_URL: databaseUrl,
         JADWAL_PORT: String(apiPort),
         JADWAL_ADMIN_TOKEN: adminToken,
         JADWAL_VIEWER_TOKEN: viewerToken,
@@ -80,7 +80,7 @@ function ownEnv(
       }
     case 'recorder':
     case 'scheduler':
-      return {}
+      return { DATABASE_URL: databaseUrl }
   }
 }
 
