@@ -2,9 +2,9 @@ import { defineConfig } from 'vitest/config'
 
 /** Tests that start many processes: after all others. */
 const SYSTEM = ['test/faults/**/*.test.ts', 'test/start/**/*.test.ts']
-/** Of those, the ones that promise a time or watch the CPU: after all others, one file at a time. */
+/** Of those, the ones that promise a time or watch the CPU: after all others, few at a time. */
 const CALM = [
-  'test/faults/{redis-moods,rolling-restart,scheduler-clock,scheduler-kill,worker-stop}.test.ts',
+  'test/faults/{redis-moods,rolling-restart,scheduler-clock,scheduler-kill,scheduler-step-down,worker-stop}.test.ts',
   'test/start/**/*.test.ts',
 ]
 /** Minutes each: only with `npm run test:faults`. */
@@ -62,7 +62,7 @@ function calm() {
       name: 'calm',
       include: CALM,
       testTimeout: 120_000,
-      fileParallelism: false,
+      maxWorkers: 2,
       sequence: { groupOrder: 2 },
     },
   }
