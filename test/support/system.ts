@@ -12,7 +12,7 @@ import { inject, onTestFinished } from 'vitest'
 import { bundleFaultJobs } from './bundle-jobs.ts'
 
 /** A run whose worker was not heard of for this long is taken up by another. */
-export const LOCK_MS = 2_000
+const LOCK_MS = 2_000
 
 export const JOBS = {
   work: { name: 'fault.work', queue: 'faults' },
