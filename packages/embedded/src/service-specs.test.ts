@@ -12,7 +12,10 @@ const ADDRESSES = {
 }
 
 test('workers are given no way to Postgres', () => {
-  const specs = serviceSpecs(readConfig({}, '/project'), ADDRESSES).flat()
+  const specs = serviceSpecs(
+    readConfig({ DATABASE_URL: ADDRESSES.databaseUrl }, '/project'),
+    ADDRESSES,
+  ).flat()
   const having = specs.filter(({ env }) => JSON.stringify(env).includes('secret'))
   const names = having.map(({ name }) => name)
   expect(names).toEqual(['api', 'recorder', 'scheduler.1', 'scheduler.2'])

@@ -31,13 +31,14 @@ export function serviceSpecs(config: SupervisorConfig, addresses: Addresses): Se
   })
 }
 
-/** Only the api is given the tokens that open it, and only the workers one to call it with, as they have no way to Postgres. */
+/** Only the api is given the tokens that open it; only workers are given one to call it with, and no way to Postgres. */
 function serviceEnv(
   service: ServiceName,
   config: SupervisorConfig,
   addresses: Addresses,
 ): NodeJS.ProcessEnv {
   const {
+    DATABASE_URL: _database,
     JADWAL_ADMIN_TOKEN: _admin,
     JADWAL_VIEWER_TOKEN: _viewer,
     JADWAL_TOKEN: _token,

@@ -24,7 +24,7 @@ afterEach(() => {
 
 /** Starts the service in a process of its own; `says` resolves when its log has the text. */
 function startTiny(env: Record<string, string> = {}, ipc = false) {
-  const child = spawn(process.execPath, [service], {
+  const child = spawn(process.execPath, ['--enable-source-maps', service], {
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', 'pipe', 'pipe', ...(ipc ? (['ipc'] as const) : [])],
   })
@@ -134,6 +134,8 @@ describe('runService', () => {
     expect(said).toEqual(
       expect.arrayContaining(['uncaught error, draining', 'crash handled', 'drained', 'stopped']),
     )
+    // Of a bundle, the lines of our own source are told.
+    expect(output.stdout).toMatch(/tiny-service\.ts:\d+/)
   })
 
   test('the parent hears the port, and its end stops the service', async () => {
