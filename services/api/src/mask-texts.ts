@@ -20,8 +20,15 @@ export function maskOf(payload: unknown, job: Pick<JobDescription, 'redact'>): M
   return (value) => mapTexts(value, hide) as typeof value
 }
 
+/** Of what nobody knows which part of it is secret. */
+export const maskAll: Mask = (value) => mapTexts(value, () => REDACTED) as typeof value
+
 function mapTexts(value: unknown, map: (text: string) => string): unknown {
   if (typeof value === 'string') return map(value)
+  if (typeof value === 'number') {
+    const shown = map(String(value))
+    return shown === String(value) ? value : shown
+  }
   if (Array.isArray(value)) return value.map((each) => mapTexts(each, map))
   if (value === null || typeof value !== 'object') return value
   return Object.fromEntries(

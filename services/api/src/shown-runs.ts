@@ -1,19 +1,21 @@
-import type { RunView } from '@jadwal/db'
+import type { AttemptView, RunView } from '@jadwal/db'
 import {
   type Clock,
   ENCRYPTED,
   isAtLeast,
   isEnvelope,
   type JobDescription,
+  type LogLine,
   REDACTED,
   redactPayload,
+  type RunError,
 } from '@jadwal/domain'
 import { openedValue, Patience, type PayloadCipher, type Sealed } from '@jadwal/queue'
 import type { Response } from 'express'
 import type { Redis } from 'ioredis'
 import { callerOf } from './caller.ts'
 import { Catalogue } from './catalogue.ts'
-import { type Mask, maskOf } from './mask-texts.ts'
+import { type Mask, maskAll, maskOf } from './mask-texts.ts'
 
 export interface ShownRunsDeps {
   redis: Redis
@@ -68,44 +70,59 @@ export class ShownRuns {
 
   #shown<V extends RunView>(view: V, jobs: Jobs | undefined, mayOpen: boolean): V {
     const job = jobs?.get(view.job)
-    const open = (what: Sealed['what'], value: unknown): unknown => {
-      if (!isEnvelope(value)) return value
-      return mayOpen
-        ? openedValue(value, { what, job: view.job, id: view.id }, this.#cipher)
-        : ENCRYPTED
-    }
-    const opened = open('payload', view.payload)
-    // What its job redacts is in what was encrypted; of a job that is not known that may be all of it.
-    // Until jobs could be read, that holds for what is not encrypted too: its row may be older than `redact`.
-    const isUnknown = !job && (isEnvelope(view.payload) || jobs === undefined)
-    const isHidden = isUnknown && opened !== ENCRYPTED
-    const isForFew = job?.encrypt === true && !mayOpen
-    const isClear = isForFew && !isEnvelope(view.payload)
-    const mask = maskOf(opened, job ?? {})
-    const shown = (what: 'result' | 'progress'): Partial<RunView> => {
-      const value = view[what]
-      if (value === undefined) return {}
-      return { [what]: isForFew && value !== null ? ENCRYPTED : mask(open(what, value)) }
-    }
+    const { result, progress, error } = view
+    const read = (what: Sealed['what'], value: unknown): unknown =>
+      openedValue(value, { what, job: view.job, id: view.id }, this.#cipher)
+    const payload = read('payload', view.payload)
+    // Until jobs could be read, all may be secret: a row may be older than what its job says.
+    const mask = jobs === undefined ? maskAll : maskOf(payload, job ?? {})
+    const isFor = (value: unknown): boolean => mayOpen || !(isEnvelope(value) || job?.encrypt)
+    const left = (what: 'result' | 'progress', value: unknown): unknown =>
+      value === null || isFor(value) ? mask(read(what, value)) : ENCRYPTED
     return {
       ...view,
-      payload: isHidden ? REDACTED : isClear ? ENCRYPTED : redactPayload(opened, job?.redact ?? []),
-      ...shown('result'),
-      ...shown('progress'),
-      ...(view.error === undefined ? {} : { error: masked(view.error, mask) }),
-      attempts: view.attempts.map((attempt) => ({
-        ...attempt,
-        ...(attempt.error === undefined ? {} : { error: masked(attempt.error, mask) }),
-        ...(attempt.log === undefined
-          ? {}
-          : { log: attempt.log.map((line) => masked(line, mask)) }),
-      })),
+      payload: isFor(view.payload) ? shownPayload(view, { payload, job, jobs }) : ENCRYPTED,
+      ...(result === undefined ? {} : { result: left('result', result) }),
+      ...(progress === undefined ? {} : { progress: left('progress', progress) }),
+      ...(error === undefined ? {} : { error: maskedError(error, mask) }),
+      attempts: view.attempts.map((attempt) => maskedAttempt(attempt, mask)),
     }
   }
 }
 
-/** The fields keep their names, whatever the texts to be hidden are. */
-function masked<T extends object>(fields: T, mask: Mask): T {
-  const values = Object.entries(fields).map(([name, value]) => [name, mask(value)])
-  return Object.fromEntries(values) as T
+/** What its job redacts is in what was encrypted; of a job that is not known that may be all of it. */
+function shownPayload(
+  view: RunView,
+  {
+    payload,
+    job,
+    jobs,
+  }: { payload: unknown; job: JobDescription | undefined; jobs: Jobs | undefined },
+): unknown {
+  const isUnknown = !job && (isEnvelope(view.payload) || jobs === undefined)
+  return isUnknown ? REDACTED : redactPayload(payload, job?.redact ?? [])
+}
+
+function maskedAttempt(attempt: AttemptView, mask: Mask): AttemptView {
+  const { error, log } = attempt
+  return {
+    ...attempt,
+    ...(error === undefined ? {} : { error: maskedError(error, mask) }),
+    ...(log === undefined ? {} : { log: log.map((line) => maskedLine(line, mask)) }),
+  }
+}
+
+/** Its name stays: it is found by that, and nobody puts a value there. */
+function maskedError(error: RunError, mask: Mask): RunError {
+  const { message, stack } = error
+  return {
+    ...error,
+    message: mask(message),
+    ...(stack === undefined ? {} : { stack: mask(stack) }),
+  }
+}
+
+function maskedLine(line: LogLine, mask: Mask): LogLine {
+  const { message, facts } = line
+  return { ...line, message: mask(message), ...(facts === undefined ? {} : { facts: mask(facts) }) }
 }
