@@ -38,7 +38,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 async function forbidWhatDisturbsOthers(url: string): Promise<void> {
   const rules =
     '-client +client|id +client|getname +client|setname +client|list -config +config|get ' +
-    '-flushall -flushdb -swapdb -debug -shutdown -replicaof -failover'
+    '-flushall -flushdb -swapdb -debug -shutdown -replicaof -slaveof -failover'
   const redis = new Redis(url)
   try {
     await redis.call('ACL', 'SETUSER', 'default', ...rules.split(' '))

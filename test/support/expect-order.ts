@@ -9,7 +9,7 @@ import { readExpected, readHistory } from './read-ledger.ts'
 const CLOCK_SLACK_MS = 1_000
 
 /** A busy machine may owe a lot when it has been killed again and again. */
-const CAUGHT_UP_WITHIN_MS = 120_000
+const CAUGHT_UP_WITHIN_MS = 240_000
 
 export interface LedgerBounds extends Partial<HistoryBounds> {
   /** How long a leader may go on deciding after another took its place. Default: not at all. */

@@ -129,7 +129,9 @@ test('the tail tells of runs as they end, and Ctrl-C ends it well', async () => 
     env: { PATH: '/usr/bin:/bin', JADWAL_URL: system.url, JADWAL_TOKEN: ADMIN_TOKEN },
   })
   let text = ''
+  let errors = ''
   tail.stdout.setEncoding('utf8').on('data', (part: string) => (text += part))
+  tail.stderr.setEncoding('utf8').on('data', (part: string) => (errors += part))
   const ended = once(tail, 'close')
   const payload = JSON.stringify({ command: '/bin/echo' })
   // It hears of what ends once it listens.
@@ -145,13 +147,13 @@ test('the tail tells of runs as they end, and Ctrl-C ends it well', async () => 
         .filter(Boolean)
         .map((line) => JSON.parse(line) as { id: string })
       const heard = events.find(({ id }) => ids.includes(id))
-      expect(heard).toMatchObject({ type: 'run.succeeded', state: 'succeeded' })
+      expect(heard, `of ${events.length} events; ${errors}`).toMatchObject({ type: 'run.succeeded', state: 'succeeded' })
     },
-    { timeoutMs: 60_000 },
+    { timeoutMs: 100_000 },
   )
   tail.kill('SIGINT')
   expect(await ended).toEqual([0, null])
-})
+}, 120_000)
 
 test('a reader that has seen enough is no error', async () => {
   const shell = spawn(

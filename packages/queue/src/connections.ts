@@ -13,6 +13,8 @@ const ELSEWHERE: ReadonlySet<string> = new Set(['READONLY', 'LOADING'])
 const COMMON: RedisOptions = {
   connectTimeout: 5_000,
   keepAlive: 30_000,
+  // It tells the version of ioredis, which it reads from a file that is not beside a bundle.
+  disableClientInfo: true,
   retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 6), 1_000) + Math.random() * 200,
   // READONLY after a failover is no connection error to ioredis: without this BullMQ spins on it.
   reconnectOnError: (error) => (isRedisError(error, ELSEWHERE) ? 2 : false),

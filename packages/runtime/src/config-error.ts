@@ -29,7 +29,7 @@ function shownValue(variable: string, value: string): string {
   if (/(_TOKEN|_SECRET|_PASSWORD|_KEYS?)$|^JADWAL_SECRET_/.test(variable)) return '(hidden)'
   // An address whose scheme was forgotten.
   const shown = variable.endsWith('_URL')
-    ? value.replace(/^(?!\w+:\/\/)([^:@/]*):.*@/, '$1:***@')
+    ? value.replace(/^(?!\w+:\/\/)([^:@]*):.*@/, '$1:***@')
     : value
   return JSON.stringify(hidePassword(shown))
 }

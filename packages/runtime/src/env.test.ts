@@ -65,6 +65,8 @@ describe('parseEnv', () => {
 
   test.each([
     ['me:hunter2@db/jadwal', 'me:***@db/jadwal'],
+    ['//me:hunter2@db/jadwal', '//me:***@db/jadwal'],
+    ['http//me:hunter2@db/jadwal', 'http//me:***@db/jadwal'],
     ['http://db/x?user=me&password=hunter2&ssl=no', 'http://db/x?user=me&password=***&ssl=no'],
     ['http://me:hunter2@db/x', 'http://me:***@db/x'],
     ['http://db:1/x', 'http://db:1/x'],

@@ -39,7 +39,7 @@ export const listLocksDoc: OperationDoc = {
   id: 'listLocks',
   summary: 'What is held, and by whom',
   description:
-    'As Redis had it within the last three seconds: the leases, and of slots and of attempts 500 each of all queues together, each queue getting its share.',
+    'As this process of the api last read it from Redis, at most three seconds ago and the time that reading takes: the leases, and of slots and of attempts 500 each of all queues together, each queue getting its share.',
   answers: {
     200: {
       description: 'What is held.',

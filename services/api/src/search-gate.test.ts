@@ -35,3 +35,19 @@ test('who would wait behind a hundred others is told to come back', async () => 
   end.abort()
   await Promise.all(searches)
 })
+
+test('whose turn does not come is told so, and then does not search after all', async () => {
+  const gate = searchGate(2, 50)
+  const end = new AbortController()
+  const released = once(end.signal, 'abort')
+  const first = gate(() => released)
+  let searched = false
+  const second = gate(async () => {
+    searched = true
+  })
+  await expect(second).rejects.toMatchObject({ kind: 'try-later', status: 503 })
+  end.abort()
+  await first
+  await expect(gate(async () => 'next')).resolves.toBe('next')
+  expect(searched).toBe(false)
+})

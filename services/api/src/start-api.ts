@@ -27,6 +27,7 @@ import { createBoard } from './bull-board.ts'
 import type { ApiConfig } from './config.ts'
 import { EventHub } from './event-hub.ts'
 import { QueueSnapshots } from './queue-snapshots.ts'
+import { readyCheck } from './ready-check.ts'
 import { searchGate } from './search-gate.ts'
 import { ShownRuns } from './shown-runs.ts'
 import { TokenBook } from './token-book.ts'
@@ -145,13 +146,7 @@ export async function startApi(config: ApiConfig, context: ServiceContext): Prom
       tokenUses,
       clock,
       log,
-      ready: async () => {
-        const [redisAnswer, postgresAnswer] = await Promise.allSettled([
-          redis.ping(),
-          reach.postgres(),
-        ])
-        return [...whyNot('Redis', redisAnswer), ...whyNot('Postgres', postgresAnswer)]
-      },
+      ready: readyCheck({ Redis: () => redis.ping(), Postgres: () => reach.postgres() }, log),
       metrics: createApiMetrics(snapshots, log),
       board: board.handler,
     },
@@ -166,9 +161,4 @@ export async function startApi(config: ApiConfig, context: ServiceContext): Prom
   listening(port)
   if (config.adminToken === undefined) log.warn('anybody on this machine may use the api')
   return lifecycle
-}
-
-/** Anybody may ask: what exactly went wrong, with addresses and names of users, is for the log. */
-function whyNot(what: string, answer: PromiseSettledResult<unknown>): string[] {
-  return answer.status === 'fulfilled' ? [] : [`${what} does not answer`]
 }

@@ -18,10 +18,11 @@ export class StreamPlaces {
 
   /** Returns what gives the place back, to be called once. Throws a `Problem` when there is none. */
   take({ tokenId, by, name }: Caller): () => void {
-    const whose = tokenId ?? `${by} ${name}`
+    const whose = tokenId ?? name
     const own = this.#takenBy.get(whose) ?? 0
     if (this.#taken >= this.#most) throw this.refusal()
-    if (own >= this.#mostOfOne)
+    // Without tokens nobody can be told from others.
+    if (own >= this.#mostOfOne && by !== 'nothing')
       throw this.refusal(`${name} has ${own} of them: the rest is for others.`)
     this.#taken += 1
     this.#takenBy.set(whose, own + 1)
