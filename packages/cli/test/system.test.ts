@@ -147,7 +147,10 @@ test('the tail tells of runs as they end, and Ctrl-C ends it well', async () => 
         .filter(Boolean)
         .map((line) => JSON.parse(line) as { id: string })
       const heard = events.find(({ id }) => ids.includes(id))
-      expect(heard, `of ${events.length} events; ${errors}`).toMatchObject({ type: 'run.succeeded', state: 'succeeded' })
+      expect(heard, `of ${events.length} events; ${errors}`).toMatchObject({
+        type: 'run.succeeded',
+        state: 'succeeded',
+      })
     },
     { timeoutMs: 100_000 },
   )
