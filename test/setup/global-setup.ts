@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { migrate } from '@jadwal/db'
@@ -12,6 +13,7 @@ import {
 } from '@jadwal/testkit'
 import { Redis } from 'ioredis'
 import type { TestProject } from 'vitest/node'
+import { bundlesOf } from '../support/bundle-jobs.ts'
 
 /**
  * Once for the whole test run: bundles what changed, starts one Redis and one Postgres on free ports,
@@ -31,6 +33,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   project.provide('postgresUrl', postgres.url)
   return async () => {
     await Promise.all([redis[Symbol.asyncDispose](), postgres[Symbol.asyncDispose]()])
+    rmSync(bundlesOf(process.pid), { recursive: true, force: true })
   }
 }
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { migrate } from '@jadwal/db'
 import {
@@ -10,6 +10,7 @@ import {
   startTestPostgres,
   startTestRedis,
 } from '@jadwal/testkit'
+import { bundlesOf } from '../support/bundle-jobs.ts'
 
 /**
  * Runs `test/bench/*.bench.ts` one after the other, those whose name contains one of the arguments,
@@ -30,6 +31,7 @@ async function runBench(file: string): Promise<number> {
     stdio: 'inherit',
   })
   const [code] = (await once(child, 'close')) as [number | null]
+  rmSync(bundlesOf(child.pid ?? 0), { recursive: true, force: true })
   return code ?? 1
 }
 

@@ -1,12 +1,14 @@
-import { rmSync } from 'node:fs'
 import { join, parse } from 'node:path'
 import { PROJECT_ROOT } from '@jadwal/testkit'
 import { build } from 'esbuild'
 
-const made = new Set<string>()
-process.on('exit', () => {
-  for (const file of made) rmSync(file, { force: true })
-})
+/**
+ * Where the processes that one has started put their bundles: below the project, so that the packages that
+ * stay outside are found.
+ */
+export function bundlesOf(parentPid: number): string {
+  return join(PROJECT_ROOT, 'test', 'dist', String(parentPid))
+}
 
 /** Bundles the fault jobs as a user would bundle theirs; returns what `JADWAL_JOBS` is to name. */
 export function bundleFaultJobs(): Promise<string> {
@@ -15,9 +17,7 @@ export function bundleFaultJobs(): Promise<string> {
 
 /** Bundles a file under `test/`, as a user would bundle their jobs; returns the bundle's path. */
 export async function bundle(file: string): Promise<string> {
-  // Below the project, so that the packages that stay outside the bundle are found; one file a process.
-  const outfile = join(PROJECT_ROOT, 'test', 'dist', `${parse(file).name}-${process.pid}.mjs`)
-  made.add(outfile)
+  const outfile = join(bundlesOf(process.ppid), `${parse(file).name}-${process.pid}.mjs`)
   await build({
     entryPoints: [join(PROJECT_ROOT, 'test', file)],
     outfile,
