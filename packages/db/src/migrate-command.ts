@@ -52,7 +52,7 @@ async function migratePatiently(
       const done = await migrate({ url, schema, now: systemClock.now() })
       const last = done.at(-1)
       const what = last
-        ? `is up to date, after ${done.length} of migrations, the last ${last}`
+        ? `is up to date, after ${done.length} migration${done.length === 1 ? '' : 's'}, the last ${last}`
         : 'was up to date'
       say(`jadwal migrate: schema ${schema} of ${address} ${what}`, 'stdout')
       return EXIT.done

@@ -33,7 +33,7 @@ test('the command says in one line what it did', async () => {
   expect(await first.exitCode()).toBe(0)
   expect(first.logs).toEqual([
     expect.stringMatching(
-      /^jadwal migrate: schema jadwal of 127.0.0.1:\S+ is up to date, after \d+ of migrations, the last \S+$/,
+      /^jadwal migrate: schema jadwal of 127.0.0.1:\S+ is up to date, after \d+ migrations, the last \S+$/,
     ),
   ])
   const second = spawnMain(MIGRATE, { DATABASE_URL: url })

@@ -11,7 +11,6 @@ const Me = z.looseObject({
 })
 
 const WAYS: Readonly<Record<string, string>> = {
-  bootstrap: 'JADWAL_ADMIN_TOKEN or JADWAL_VIEWER_TOKEN of the api',
   token: 'a token',
   session: 'a session',
   nothing: 'nothing: the api is open to this machine (JADWAL_AUTH=off)',
@@ -27,7 +26,8 @@ export function addWhoamiCommand(shell: Shell, program: Command): void {
       output.fields({
         name,
         role,
-        'came by': WAYS[by] ?? by,
+        'came by':
+          by === 'bootstrap' ? `JADWAL_${role.toUpperCase()}_TOKEN of the api` : (WAYS[by] ?? by),
         ends: output.times.full(endsAt),
         api: api.connection.url,
       }),
